@@ -1,0 +1,1 @@
+"""Memory: what outlives the session."""

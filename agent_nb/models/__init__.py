@@ -1,0 +1,1 @@
+"""Models: what answers the loop's questions."""

@@ -1,0 +1,155 @@
+"""The work order of one goal: everything the stations read and write, as plain values."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+Json = dict[str, Any]
+
+
+@dataclasses.dataclass(frozen=True)
+class Observation:
+    """What one tool call brought back.
+
+    Args:
+        id: the tool_use's id.
+        name: the tool's name.
+        input: the arguments as they were run (after the user's edits).
+        ok: False for an error; it goes back with `is_error: true`.
+        content: Messages API content blocks (text, image) as the model gets them. The first text block is
+            one JSON object: `{"ok": true, ...}` or `{"ok": false, "error": …}`; see `tools/result.py`.
+        value_name: name under which the whole value stays in the kernel ("_r1"), or "".
+        columns, rows: the shown part of a table, else empty.
+        total_rows: rows of the whole table, or None where it is no table.
+        artifacts: pictures, each {"mime": "image/png", "data": base64 text, "name": …}.
+        effect: read, write or external.
+        ms: milliseconds it took.
+        cached: the same read call was answered before in this session.
+        keys: declared key outputs (ids, statuses) for the task-state slot.
+        kind: "" or why it was not run: unknown_tool, bad_input, denied, not_allowed, interrupted, failed.
+    """
+
+    id: str
+    name: str
+    input: Json
+    ok: bool
+    content: list[Json]
+    value_name: str = ""
+    columns: list[str] = dataclasses.field(default_factory=list)
+    rows: list[list[Any]] = dataclasses.field(default_factory=list)
+    total_rows: int | None = None
+    artifacts: list[Json] = dataclasses.field(default_factory=list)
+    effect: str = "read"
+    ms: float = 0.0
+    cached: bool = False
+    keys: Json = dataclasses.field(default_factory=dict)
+    kind: str = ""
+
+    @property
+    def text(self) -> str:
+        """The text blocks, joined: what the model reads."""
+        return "\n".join(block["text"] for block in self.content if block.get("type") == "text")
+
+    def block(self) -> Json:
+        """The tool_result block that carries it back."""
+        block: Json = {"type": "tool_result", "tool_use_id": self.id, "content": self.content}
+        return block if self.ok else block | {"is_error": True}
+
+
+@dataclasses.dataclass
+class Subtask:
+    """A node of the plan. `status`: pending, running, done, failed or skipped; `needs`: ids before it."""
+
+    id: str
+    text: str
+    status: str = "pending"
+    needs: list[str] = dataclasses.field(default_factory=list)
+
+
+@dataclasses.dataclass
+class Criterion:
+    """One acceptance criterion. `met` is None until it was judged."""
+
+    text: str
+    met: bool | None = None
+    reason: str = ""
+
+
+@dataclasses.dataclass
+class Usage:
+    """Tokens of all successful calls of a run; `cost` in US dollars, None where no price is known."""
+
+    input: int = 0
+    output: int = 0
+    cache_read: int = 0
+    cache_write: int = 0
+    calls: int = 0
+    cost: float | None = None
+
+    @property
+    def tokens(self) -> int:
+        """Everything that counts against the token valve."""
+        return self.input + self.output + self.cache_read + self.cache_write
+
+    def add(self, usage: Json, cost: float | None) -> None:
+        """Count one call, `usage` in the Messages API's shape."""
+        self.calls += 1
+        self.input += int(usage.get("input_tokens") or 0)
+        self.output += int(usage.get("output_tokens") or 0)
+        self.cache_read += int(usage.get("cache_read_input_tokens") or 0)
+        self.cache_write += int(usage.get("cache_creation_input_tokens") or 0)
+        if cost is not None:
+            self.cost = (self.cost or 0.0) + cost
+
+    def to_dict(self) -> Json:
+        """Plain values."""
+        return dataclasses.asdict(self)
+
+
+@dataclasses.dataclass
+class Task:
+    """The work order: one goal, and all that is known about it so far.
+
+    Args:
+        goal: as the user typed it; never changed.
+        run: id of this run.
+        memory: the records that entered the window (dicts as in `events.Loaded.hits`).
+        plan: subtasks.
+        observations: what the tools brought back, in order.
+        messages: the turn so far in the Messages API's shape, beginning with the goal.
+        criteria: what must hold for the run to be done.
+        text: the answer, or what there is of it.
+        stop_reason: "" while it runs, then one of `Result.stop_reason`.
+    """
+
+    goal: str
+    run: str = ""
+    session: str = ""
+    memory: list[Json] = dataclasses.field(default_factory=list)
+    memory_text: str = ""
+    plan: list[Subtask] = dataclasses.field(default_factory=list)
+    observations: list[Observation] = dataclasses.field(default_factory=list)
+    messages: list[Json] = dataclasses.field(default_factory=list)
+    criteria: list[Criterion] = dataclasses.field(default_factory=list)
+    evidence: list[Json] = dataclasses.field(default_factory=list)
+    usage: Usage = dataclasses.field(default_factory=Usage)
+    steps: int = 0
+    done: bool = False
+    stop_reason: str = ""
+    reason: str = ""
+    text: str = ""
+
+    def to_dict(self) -> Json:
+        """Plain values, equal after `from_dict`."""
+        return dataclasses.asdict(self)
+
+    @classmethod
+    def from_dict(cls, data: Json) -> Task:
+        """The work order that `to_dict` wrote."""
+        data = dict(data)
+        data["plan"] = [Subtask(**node) for node in data.get("plan", [])]
+        data["observations"] = [Observation(**seen) for seen in data.get("observations", [])]
+        data["criteria"] = [Criterion(**criterion) for criterion in data.get("criteria", [])]
+        data["usage"] = Usage(**data.get("usage", {}))
+        return cls(**data)
