@@ -118,7 +118,10 @@ class Task:
         plan: subtasks.
         observations: what the tools brought back, in order.
         messages: the turn so far in the Messages API's shape, beginning with the goal.
+        calls: the tool calls of the running step; results: those that are answered already.
         criteria: what must hold for the run to be done.
+        rejections: how often an answer was sent back because a criterion failed.
+        paused: the model paused its turn and is asked to go on.
         text: the answer, or what there is of it.
         stop_reason: "" while it runs, then one of `Result.stop_reason`.
     """
@@ -131,10 +134,14 @@ class Task:
     plan: list[Subtask] = dataclasses.field(default_factory=list)
     observations: list[Observation] = dataclasses.field(default_factory=list)
     messages: list[Json] = dataclasses.field(default_factory=list)
+    calls: list[Json] = dataclasses.field(default_factory=list)
+    results: list[Observation] = dataclasses.field(default_factory=list)
     criteria: list[Criterion] = dataclasses.field(default_factory=list)
     evidence: list[Json] = dataclasses.field(default_factory=list)
     usage: Usage = dataclasses.field(default_factory=Usage)
     steps: int = 0
+    rejections: int = 0
+    paused: bool = False
     done: bool = False
     stop_reason: str = ""
     reason: str = ""
@@ -149,7 +156,8 @@ class Task:
         """The work order that `to_dict` wrote."""
         data = dict(data)
         data["plan"] = [Subtask(**node) for node in data.get("plan", [])]
-        data["observations"] = [Observation(**seen) for seen in data.get("observations", [])]
+        for name in ("observations", "results"):
+            data[name] = [Observation(**seen) for seen in data.get(name, [])]
         data["criteria"] = [Criterion(**criterion) for criterion in data.get("criteria", [])]
         data["usage"] = Usage(**data.get("usage", {}))
         return cls(**data)

@@ -1,0 +1,70 @@
+"""What a run works with: the live things around the work order."""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from typing import Any
+
+from .approval import Asker, ask_on_terminal
+from .limits import Limits
+from .models.protocol import Model
+from .task import Task
+from .tools.tool import Toolbox
+
+Json = dict[str, Any]
+
+
+@dataclasses.dataclass
+class Bench:
+    """Model, tools, memory and valves of one run.
+
+    Args:
+        memory: a `Memory`, or None for none at all.
+        turns: messages of the session's earlier turns, one list a turn.
+        approve: ask, auto or never: what happens to calls that write.
+        waited_s: seconds spent waiting for the user; they are not charged to the valve.
+    """
+
+    model: Model
+    toolbox: Toolbox
+    memory: Any = None
+    limits: Limits = dataclasses.field(default_factory=Limits)
+    turns: list[list[Json]] = dataclasses.field(default_factory=list)
+    rules: str = ""
+    handed_over: str = ""
+    approve: str = "ask"
+    asker: Asker = ask_on_terminal
+    started_s: float = dataclasses.field(default_factory=time.monotonic)
+    waited_s: float = 0.0
+
+    def seconds(self) -> float:
+        """Wall-clock seconds of the run so far, without the time that the user took to answer."""
+        return time.monotonic() - self.started_s - self.waited_s
+
+    def schemas(self) -> list[Json]:
+        """Schemas of the tools that this run may call."""
+        allowed = self.limits.tools
+        return [s for s in self.toolbox.schemas() if allowed is None or s["name"] in allowed]
+
+    def closed_valve(self, task: Task) -> tuple[str, str]:
+        """The stop_reason of the first valve that is closed and a sentence about it, or two empty strings."""
+        used, limits = task.usage, self.limits
+        if task.steps >= limits.steps:
+            return "limit_steps", f"{task.steps} of {limits.steps} steps were used"
+        if used.tokens >= limits.tokens:
+            return "limit_tokens", f"{used.tokens:,} of {limits.tokens:,} tokens were used"
+        if limits.cost is not None and (used.cost or 0.0) >= limits.cost:
+            return "limit_cost", f"${used.cost or 0:.4f} of ${limits.cost:g} were spent"
+        if self.seconds() >= limits.seconds:
+            return "limit_seconds", f"{self.seconds():.0f} of {limits.seconds:g} seconds have passed"
+        return "", ""
+
+    def valves(self, task: Task) -> Json:
+        """Each valve as [used, limit]; the limit is None where there is none."""
+        return {
+            "steps": [task.steps, self.limits.steps],
+            "tokens": [task.usage.tokens, self.limits.tokens],
+            "cost": [task.usage.cost, self.limits.cost],
+            "seconds": [round(self.seconds(), 2), self.limits.seconds],
+        }

@@ -1,0 +1,189 @@
+"""One question to the model and one usable reply, whatever goes wrong on the way."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from . import replies, window
+from .errors import AgentError, ContextFull, ModelError, ModelUnavailable, one_line
+from .events import Acted, CallFailed, CallStarted, Event, Noticed, Streamed
+from .replies import Reply
+from .task import Task
+
+if TYPE_CHECKING:
+    from collections.abc import Generator
+
+    from .bench import Bench
+
+Json = dict[str, Any]
+
+MAX_TOKENS = 8_192
+"""Output limit of one call; a reply cut inside a tool call is asked for again with four times as much."""
+
+ATTEMPTS = 3
+"""How often one call is tried when the server is overloaded or the stream breaks."""
+
+LONGEST_WAIT_S = 60.0
+
+
+class _OutOfTime(Exception):
+    """The seconds valve closed while the reply was streaming."""
+
+
+def converse(task: Task, bench: Bench) -> Generator[Event, None, Reply]:
+    """Ask for the next move; each fault that asking again can mend is mended once."""
+    mended: set[str] = set()
+    nudge, room = "", int(getattr(bench.model, "max_tokens", MAX_TOKENS))
+    while True:
+        reply = yield from _call(task, bench, nudge, room)
+        fault = (
+            "room" if reply.more_room else reply.ends if reply.retry or reply.ends == "context_full" else ""
+        )
+        can_fold = reply.ends != "context_full" or bool(bench.turns)
+        if not fault or fault in mended or not can_fold:
+            return reply
+        mended.add(fault)
+        yield Noticed(run=task.run, step=task.steps, text=f"{reply.problem}; asked again")
+        nudge = reply.retry
+        if fault == "room":
+            room *= 4
+        elif fault == "context_full":
+            bench.turns = []
+
+
+def _call(task: Task, bench: Bench, nudge: str, room: int) -> Generator[Event, None, Reply]:
+    view = window.build(task, bench.schemas(), bench.turns, bench.rules, bench.handed_over)
+    messages = _with_nudge(view.messages, nudge)
+    mark: Json = {"run": task.run, "step": task.steps}
+    for attempt in range(1, ATTEMPTS + 1):
+        yield CallStarted(**mark, attempt=attempt, window=view.parts, left_out=view.left_out)
+        started = time.monotonic()
+        try:
+            message = yield from _stream(task, bench, view, messages, room)
+        except _OutOfTime:
+            return _failed("limit_seconds", bench.closed_valve(task)[1] or "time is up")
+        except ContextFull as error:
+            return _failed("context_full", one_line(error))
+        except (ModelUnavailable, ValueError, OSError) as error:
+            if isinstance(error, AgentError) and not isinstance(error, ModelUnavailable):
+                return _failed("error", one_line(error))
+            wait_s = _wait(error, attempt) if attempt < ATTEMPTS else None
+            yield CallFailed(**mark, error=one_line(error), attempt=attempt, wait_s=wait_s)
+            if wait_s is None or bench.seconds() + wait_s > bench.limits.seconds:
+                return _failed("error", one_line(error))
+            time.sleep(wait_s)
+            continue
+        except (ModelError, Exception) as error:  # a model of the user's own may raise anything
+            return _failed("error", one_line(error))
+        return (yield from _taken(task, bench, message, (time.monotonic() - started) * 1000))
+    raise AssertionError("unreachable")
+
+
+def _stream(
+    task: Task, bench: Bench, view: window.Window, messages: list[Json], room: int
+) -> Generator[Event, None, Json]:
+    """Pass on the pieces; return the whole message. The stream is closed however this ends."""
+    mark: Json = {"run": task.run, "step": task.steps}
+    message: Json | None = None
+    task.text = ""
+    pieces = iter(bench.model.reply(messages, system=view.system, tools=view.tools, max_tokens=room))
+    with contextlib.ExitStack() as stack:
+        if hasattr(pieces, "close"):
+            stack.callback(pieces.close)
+        for piece in pieces:
+            kind = piece.get("type")
+            if kind == "message":
+                message = piece["message"]
+            elif kind == "text_delta":
+                task.text += str(piece.get("text", ""))
+                yield Streamed(**mark, kind="text", text=str(piece.get("text", "")))
+            elif kind == "thinking_delta":
+                yield Streamed(**mark, kind="thinking", text=str(piece.get("thinking", "")))
+            elif kind == "input_json_delta":
+                text, call = str(piece.get("partial_json", "")), str(piece.get("id", ""))
+                yield Streamed(**mark, kind="input_json", text=text, id=call)
+            if bench.seconds() > bench.limits.seconds:
+                raise _OutOfTime
+    if not isinstance(message, dict):
+        raise ValueError("the stream ended without a whole message")
+    return message
+
+
+def _taken(task: Task, bench: Bench, message: Json, ms: float) -> Generator[Event, None, Reply]:
+    """Count and read a whole message, and put it into the history where it may stand there."""
+    usage = message.get("usage") if isinstance(message.get("usage"), dict) else {}
+    price = getattr(bench.model, "cost", None)
+    cost = price(usage) if callable(price) else None
+    task.usage.add(usage or {}, cost)
+    reply = replies.read(message, _ids(bench.turns, task.messages))
+    kept = bool(reply.message["content"]) and (not reply.problem or reply.ends in ("truncated", "error"))
+    kept = kept and not (reply.problem and _calls(reply.message["content"]))
+    task.text = reply.text
+    if kept:
+        _append(task, reply.message)
+    yield Acted(
+        run=task.run,
+        step=task.steps,
+        message=reply.message,
+        calls=[{"id": c["id"], "name": c["name"], "input": c["input"]} for c in reply.calls],
+        stop_reason=reply.stop_reason,
+        usage=usage or {},
+        cost=cost,
+        ms=round(ms, 1),
+        kept=kept,
+    )
+    for text in reply.notices:
+        yield Noticed(run=task.run, step=task.steps, text=text)
+    return reply
+
+
+def _append(task: Task, message: Json) -> None:
+    if task.messages and task.messages[-1]["role"] == "assistant":  # it goes on after a pause
+        content = task.messages[-1]["content"] + message["content"]
+        task.messages[-1] = {"role": "assistant", "content": content}
+    else:
+        task.messages.append(message)
+
+
+def _failed(ends: str, problem: str) -> Reply:
+    return Reply({"role": "assistant", "content": []}, [], "", "", problem=problem, ends=ends)
+
+
+def _wait(error: BaseException, attempt: int) -> float:
+    asked = error.retry_after_s if isinstance(error, ModelUnavailable) else None
+    return min(asked if asked is not None else 0.5 * 2.0 ** (attempt - 1), LONGEST_WAIT_S)
+
+
+def _with_nudge(messages: list[Json], nudge: str) -> list[Json]:
+    # Said in the last user message of this one call: the history keeps no trace of an empty reply.
+    if not nudge or not messages or messages[-1]["role"] != "user":
+        return messages
+    last = messages[-1]
+    return [*messages[:-1], {**last, "content": [*last["content"], {"type": "text", "text": nudge}]}]
+
+
+def _calls(content: list[Json]) -> list[Json]:
+    return [block for block in content if block.get("type") == "tool_use"]
+
+
+def _ids(turns: list[list[Json]], messages: list[Json]) -> set[str]:
+    every = [message for turn in turns for message in turn] + messages
+    return {block["id"] for message in every for block in _calls(message["content"])}
+
+
+def ask_once(task: Task, bench: Bench, prompt: str) -> Iterator[str]:
+    """Ask the model one question outside the history; yields its text once, nothing where it fails."""
+    messages = [{"role": "user", "content": [{"type": "text", "text": prompt}]}]
+    try:
+        for piece in bench.model.reply(messages, system="", tools=[], max_tokens=2_048):
+            if piece.get("type") == "message":
+                message = piece["message"]
+                price = getattr(bench.model, "cost", None)
+                usage = message.get("usage") or {}
+                task.usage.add(usage, price(usage) if callable(price) else None)
+                yield replies.text_of(message.get("content") or [])
+    except Exception:
+        return

@@ -1,0 +1,130 @@
+"""The tool calls of one step: checked, asked about where they write, run, each answered under its own id."""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import queue
+import threading
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from .errors import ToolInputError
+from .events import ApprovalAsked, ApprovalGiven, Event, ToolFinished, ToolStarted
+from .task import Observation, Task
+
+if TYPE_CHECKING:
+    from .bench import Bench
+    from .tools.tool import Tool
+
+Json = dict[str, Any]
+
+
+def run(task: Task, bench: Bench) -> Iterator[Event]:
+    """Run `task.calls`; the observations stand in `task.results`, in the order of the calls.
+
+    Tools declared `parallel=True` run side by side in threads of their own; all others run on the main
+    thread, one after the other, where figures and signals are at home.
+    """
+    mark: Json = {"run": task.run, "step": task.steps}
+    finished: dict[str, Observation] = {}
+    parallel: queue.SimpleQueue[Observation] = queue.SimpleQueue()
+    waiting = 0
+    for call in task.calls:
+        tool = bench.toolbox.get(call["name"])
+        yield ToolStarted(**mark, **_named(call), effect=tool.effect if tool else "read")
+        refused = _refused(call, tool, bench)
+        if refused is None and tool is not None and tool.parallel and not _asks(tool):
+            waiting += 1
+            _in_thread(bench, call, parallel)
+            continue
+        if refused is None and tool is not None and _asks(tool):
+            call, refused = yield from _approved(task, bench, call, tool)
+        seen = refused or bench.toolbox.run(call["id"], call["name"], call["input"])
+        yield _finish(task, finished, seen)
+    while waiting:
+        try:
+            seen = parallel.get(timeout=0.1)  # short waits, so that an interrupt ends it
+        except queue.Empty:
+            continue
+        waiting -= 1
+        yield _finish(task, finished, seen)
+
+
+def refusal(call: Json, kind: str, text: str, **more: Any) -> Observation:
+    """An observation that says why a call was not run."""
+    body = json.dumps({"ok": False, "error": text, **more}, ensure_ascii=False)
+    content = [{"type": "text", "text": body}]
+    return Observation(call["id"], call["name"], call["input"], ok=False, content=content, kind=kind)
+
+
+def _named(call: Json) -> Json:
+    return {"id": call["id"], "name": call["name"], "input": call["input"]}
+
+
+def _finish(task: Task, finished: dict[str, Observation], seen: Observation) -> Event:
+    finished[seen.id] = seen
+    task.results = [finished[call["id"]] for call in task.calls if call["id"] in finished]
+    observation = dataclasses.asdict(seen)
+    return ToolFinished(run=task.run, step=task.steps, id=seen.id, name=seen.name, observation=observation)
+
+
+def _asks(tool: Tool) -> bool:
+    return tool.effect != "read" and getattr(tool, "asks", True)
+
+
+def _refused(call: Json, tool: Tool | None, bench: Bench) -> Observation | None:
+    """Why the call may not run at all, or None. Unknown names and bad arguments are the toolbox's to tell."""
+    allowed = bench.limits.tools
+    if tool is not None and allowed is not None and call["name"] not in allowed:
+        names = ", ".join(allowed) or "none"
+        return refusal(call, "not_allowed", f"{call['name']} is not allowed in this run; allowed: {names}")
+    if tool is not None:
+        try:
+            bench.toolbox.validate(call["name"], call["input"])
+        except ToolInputError as error:
+            return refusal(call, "bad_input", str(error), field=error.field, expected=error.expected)
+    return None
+
+
+def _approved(
+    task: Task, bench: Bench, call: Json, tool: Tool
+) -> Iterator[Event]:  # returns (call, Observation | None)
+    mark: Json = {"run": task.run, "step": task.steps}
+    if bench.approve == "auto":
+        return call, None
+    if bench.approve == "never":
+        yield ApprovalGiven(**mark, id=call["id"], verdict="deny", reason="this run never writes")
+        return call, refusal(call, "denied", "denied: this run may not write (approve is 'never')")
+    yield ApprovalAsked(**mark, **_named(call), effect=tool.effect)
+    asked_s = time.monotonic()
+    try:
+        verdict = bench.asker({**_named(call), "effect": tool.effect})
+    finally:
+        bench.waited_s += time.monotonic() - asked_s
+    edited = {**call, "input": call["input"] if verdict.input is None else verdict.input}
+    yield ApprovalGiven(
+        **mark,
+        id=call["id"],
+        verdict=verdict.verdict,
+        by=verdict.by,
+        reason=verdict.reason,
+        input=edited["input"],
+    )
+    if verdict.verdict != "approve":
+        why = f": {verdict.reason}" if verdict.reason else ""
+        who = "by policy" if verdict.by == "policy" else "by the user"
+        return call, refusal(call, "denied", f"denied {who}{why}")
+    return edited, None
+
+
+def _in_thread(bench: Bench, call: Json, done: queue.SimpleQueue[Observation]) -> None:
+    def work() -> None:
+        try:
+            done.put(bench.toolbox.run(call["id"], call["name"], call["input"]))
+        except BaseException as error:  # the loop waits for this call: it must always be answered
+            done.put(refusal(call, "failed", f"{type(error).__name__}: {error}"))
+
+    # A daemon: a call that never returns must not keep the kernel from ending.
+    threading.Thread(target=work, name=f"tool-{call['name']}", daemon=True).start()

@@ -1,0 +1,143 @@
+"""Numbers of an answer → the observations that hold them.
+
+A number counts as evidenced when the goal gives it, when a tool result or an injected memory holds it (equal
+after rounding to the digits shown), or when it is the difference, ratio, share or relative change of two
+numbers of the same answer that are evidenced themselves. Everything else has no sources, and views mark it.
+Rows that were cut from a tool result were never seen and do not count.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import itertools
+import re
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+_UNITS = {"%": 0.01, "％": 0.01, "万": 1e4, "亿": 1e8, "k": 1e3, "K": 1e3, "M": 1e6, "bn": 1e9}
+_DATE = re.compile(
+    r"(?<![\w.-])\d{4}-\d{2}(?:-\d{2})?(?:[T ]\d{2}:\d{2}(?::\d{2})?)?(?![\w-])"
+    r"|(?<![\w:])\d{1,2}:\d{2}(?![\w:])"
+)
+# "15min" is the number 15, but "9E" and "B6" are names: letters may follow only where they are a unit.
+_NUMBER = re.compile(
+    r"(?<![A-Za-z0-9_.])(?P<sign>[-+−–]?)(?P<digits>\d{1,3}(?:[,，]\d{3})+|\d+)(?P<fraction>\.\d+)?"
+    r"(?P<exponent>[eE][-+]?\d+)?(?P<unit>\s?(?:%|％|万|亿)|(?:k|K|M|bn)(?![A-Za-z]))?"
+    r"(?:(?![A-Za-z0-9_])|(?=(?:min|ms|sec|s|h|hrs?|km|kg|m|mi|pts?|pp|x|USD|EUR)\b))"
+)
+_CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
+_LIST_NUMBER = re.compile(r"^[ \t]*\d+[.)](?=\s)", re.MULTILINE)
+
+
+@dataclasses.dataclass(frozen=True)
+class Number:
+    """One number of an answer.
+
+    Args:
+        text: as written. span: (start, end) in the answer, in characters.
+        value: what it amounts to with its unit (40 % is 0.4), None for a date.
+        sources: where it was seen ("goal", "memory ID", "_r1 query_sql"); none: no evidence.
+        formula: how it follows from other numbers, or "".
+    """
+
+    text: str
+    span: tuple[int, int]
+    value: float | None
+    sources: tuple[str, ...] = ()
+    formula: str = ""
+
+    def to_dict(self) -> dict[str, Any]:
+        """Plain JSON values."""
+        row = dataclasses.asdict(self)
+        return row | {"span": list(self.span), "sources": list(self.sources)}
+
+    @classmethod
+    def from_dict(cls, row: dict[str, Any]) -> Number:
+        """The number that `to_dict` wrote."""
+        span = (int(row["span"][0]), int(row["span"][1]))
+        return cls(row["text"], span, row["value"], tuple(row["sources"]), row.get("formula", ""))
+
+
+def trace(answer: str, seen: Iterable[tuple[str, str]]) -> list[Number]:
+    """The numbers of `answer`, in order, each with its sources among `seen`: pairs of (name, text)."""
+    known = [(name, text, list(_values(text))) for name, text in seen]
+    numbers = []
+    for number, decimals, unit in _numbers(answer):
+        sources = tuple(name for name, text, values in known if _holds(number, decimals, unit, text, values))
+        numbers.append((dataclasses.replace(number, sources=tuple(dict.fromkeys(sources))), decimals, unit))
+    firm = [number for number, _, _ in numbers if number.sources and number.value is not None][:16]
+    return [
+        number if number.sources or number.value is None else _derived(number, decimals, unit, firm)
+        for number, decimals, unit in numbers
+    ]
+
+
+def _numbers(text: str) -> Iterator[tuple[Number, int, float]]:
+    """(number, decimals shown, factor of its unit) for each number outside code and list markers."""
+    blank = text
+    for pattern in (_CODE, _LIST_NUMBER):
+        blank = pattern.sub(lambda m: " " * len(m.group()), blank)
+    dates = [m.span() for m in _DATE.finditer(blank)]
+    found: list[tuple[int, Number, int, float]] = [
+        (a, Number(text[a:b], (a, b), None), 0, 1.0) for a, b in dates
+    ]
+    spaced = blank
+    for a, b in dates:
+        spaced = spaced[:a] + " " * (b - a) + spaced[b:]
+    for m in _NUMBER.finditer(spaced):
+        value, decimals, unit = _parse(m)
+        found.append((m.start(), Number(text[slice(*m.span())], m.span(), value), decimals, unit))
+    for _, number, decimals, unit in sorted(found, key=lambda item: item[0]):
+        yield number, decimals, unit
+
+
+def _parse(m: re.Match[str]) -> tuple[float, int, float]:
+    digits = m["digits"].replace(",", "").replace("，", "")
+    value = float(digits + (m["fraction"] or "") + (m["exponent"] or ""))
+    unit = _UNITS.get((m["unit"] or "").strip(), 1.0)
+    return (-value if m["sign"] in ("-", "−", "–") else value) * unit, len(m["fraction"] or ".") - 1, unit
+
+
+def _values(text: str) -> Iterator[float]:
+    for m in _DATE.finditer(text):
+        if "-" in m.group():
+            yield float(m.group()[:4])
+    for m in _NUMBER.finditer(_DATE.sub(" ", text)):
+        yield _parse(m)[0]
+
+
+def _holds(number: Number, decimals: int, unit: float, text: str, values: list[float]) -> bool:
+    if number.value is None:
+        return number.text in text
+    return any(_same(number.value, value, decimals, unit) for value in values)
+
+
+def _same(shown: float, value: float, decimals: int, unit: float) -> bool:
+    """Whether `value`, rounded as `shown` is, gives `shown`; a fall may be told without its sign."""
+    candidates = [value, value / 100] if unit == 0.01 else [value]
+    small_count = decimals == 0 and unit == 1.0 and abs(shown) <= 12
+    slack = 1e-9 * max(1.0, abs(shown)) + (0.0 if small_count else 0.5 * 10.0**-decimals * unit)
+    return any(min(abs(shown - c), abs(abs(shown) - abs(c))) <= slack for c in candidates)
+
+
+def _derived(number: Number, decimals: int, unit: float, firm: list[Number]) -> Number:
+    if number.value is None or (decimals == 0 and unit == 1.0 and abs(number.value) <= 12):
+        return number  # a small count follows from too many pairs by chance
+    # The inputs were rounded themselves, so the result may be off by more than half of its last digit.
+    slack = 0.75 * 10.0**-decimals * unit
+    formulas = [formula for a, b in itertools.permutations(firm, 2) for formula in _arithmetic(a, b)]
+    for sign in (1, -1):  # "fell by 6.85" is told without its sign, but a match with it comes first
+        for formula, value, sources in formulas:
+            if abs(number.value - sign * value) <= slack:
+                return dataclasses.replace(number, sources=sources, formula=formula)
+    return number
+
+
+def _arithmetic(a: Number, b: Number) -> Iterator[tuple[str, float, tuple[str, ...]]]:
+    if a.value is None or b.value is None:
+        return
+    sources = tuple(dict.fromkeys(a.sources + b.sources))
+    yield f"{a.text} − {b.text}", a.value - b.value, sources
+    if b.value:
+        yield f"{a.text} / {b.text}", a.value / b.value, sources
+        yield f"({a.text} − {b.text}) / {b.text}", (a.value - b.value) / b.value, sources

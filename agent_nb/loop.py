@@ -1,0 +1,203 @@
+"""The loop: six stations, in the order in which they run.
+
+    load → plan → (act → observe → judge)* → consolidate
+
+Each station is one function that reads and writes the work order (`Task`) and yields what happens as events.
+How a reply is read, a call is run, a number is traced or a record is kept stands in the modules they call.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING, Any
+
+from . import calling, dispatch, judging, window
+from .errors import one_line
+from .events import Answered, Consolidated, Event, Judged, Loaded, Observed, Planned, RunEnded
+from .task import Subtask, Task
+
+if TYPE_CHECKING:
+    from .bench import Bench
+
+Json = dict[str, Any]
+
+
+def run(task: Task, bench: Bench) -> Iterator[Event]:
+    """Work on `task` until it is done or a valve closes. Closing the generator stops it at any point."""
+    yield from load(task, bench)
+    yield from plan(task, bench)
+    while not task.stop_reason:
+        yield from act(task, bench)
+        yield from observe(task, bench)
+        yield from judge(task, bench)
+    yield answered(task)
+    yield from consolidate(task, bench)
+    yield ended(task, bench)
+
+
+def load(task: Task, bench: Bench) -> Iterator[Event]:
+    """Recall what memory holds for the goal, and put it into the window."""
+    if bench.memory is None:
+        yield Loaded(run=task.run, query=task.goal, note="this run has no memory")
+        return
+    try:
+        recall = bench.memory.recall(task.goal)
+        total = bench.memory.stats()["active"]
+        task.memory = [_hit(hit) for hit in recall]
+        task.memory_text = recall.text
+        bench.memory.mark_used([hit["id"] for hit in task.memory], task.run)
+    except Exception as error:  # a broken store must not keep the analyst from working
+        yield Loaded(run=task.run, query=task.goal, note=f"memory could not be read: {one_line(error)}")
+        return
+    yield Loaded(
+        run=task.run,
+        query=task.goal,
+        hits=task.memory,
+        gates=list(recall.gates),
+        total=total,
+        tokens=recall.tokens,
+        ms=recall.ms,
+    )
+
+
+def plan(task: Task, bench: Bench) -> Iterator[Event]:
+    """React: one subtask, the goal itself, and no call of the model."""
+    task.plan = task.plan or [Subtask("1", task.goal)]
+    subtasks = [dataclasses.asdict(node) for node in task.plan]
+    criteria = [dataclasses.asdict(criterion) for criterion in task.criteria]
+    yield Planned(run=task.run, planner="react", subtasks=subtasks, criteria=criteria)
+    task.stop_reason, task.reason = bench.closed_valve(task)
+
+
+def act(task: Task, bench: Bench) -> Iterator[Event]:
+    """Ask the model for its next move, and make the calls that it names."""
+    task.steps += 1
+    task.plan[0].status = "running"
+    task.calls, task.results = [], []
+    reply = yield from calling.converse(task, bench)
+    task.calls, task.paused = reply.calls, reply.stop_reason == "pause_turn"
+    task.stop_reason, task.reason = reply.ends, reply.problem
+    yield from dispatch.run(task, bench)
+
+
+def observe(task: Task, bench: Bench) -> Iterator[Event]:
+    """Bring every result back under its id, in one message, with what is left of the valves."""
+    if not task.calls:
+        return
+    left = {"type": "text", "text": window.status_line(task, bench.limits, bench.seconds())}
+    message: Json = {"role": "user", "content": [seen.block() for seen in task.results] + [left]}
+    task.observations += task.results
+    task.messages.append(message)
+    yield Observed(run=task.run, step=task.steps, message=message)
+
+
+def judge(task: Task, bench: Bench) -> Iterator[Event]:
+    """Done, go on, or stop: by the answer, its criteria, the valves and the progress made."""
+    final = not task.stop_reason and not task.calls and not task.paused
+    if final:
+        yield from _judge_answer(task, bench)
+    if not task.stop_reason:
+        task.stop_reason, task.reason = bench.closed_valve(task)
+    if not task.stop_reason and (circle := judging.repeats(task)):
+        task.stop_reason, task.reason = "no_progress", circle
+    verdict = "done" if task.done else "stop" if task.stop_reason else "go_on"
+    criteria = [dataclasses.asdict(criterion) for criterion in task.criteria]
+    valves = bench.valves(task)
+    yield Judged(
+        run=task.run, step=task.steps, verdict=verdict, reason=task.reason, criteria=criteria, valves=valves
+    )
+
+
+def _judge_answer(task: Task, bench: Bench) -> Iterator[Event]:
+    task.evidence = [number.to_dict() for number in judging.trace_numbers(task, bench)]
+    task.stop_reason = "done"
+    if judging.asks_user(task):
+        task.stop_reason, task.reason = "needs_input", "the agent asks for something it needs"
+    elif task.criteria:
+        task.criteria, helps = judging.judge_criteria(task, bench)
+        failed = [c for c in task.criteria if not c.met]
+        if failed and helps and task.rejections < judging.REPEATS:
+            task.rejections += 1
+            task.stop_reason = ""
+            yield _sent_back(task, "; ".join(f"{c.text}: {c.reason}" for c in failed))
+        elif failed:
+            task.stop_reason = "no_progress"
+            task.reason = "not met: " + "; ".join(f"{c.text} ({c.reason})" for c in failed)
+    task.done = task.stop_reason == "done"
+    task.plan[0].status = "done" if task.done else "running"
+
+
+def _sent_back(task: Task, why: str) -> Event:
+    text = f"Not done yet. These criteria do not hold: {why}. Mend the answer, and give it whole."
+    message: Json = {"role": "user", "content": [{"type": "text", "text": text}]}
+    task.messages.append(message)
+    return Observed(run=task.run, step=task.steps, message=message)
+
+
+def answered(task: Task) -> Event:
+    """The answer, or what there is of it, with the evidence of its numbers."""
+    partial = task.stop_reason not in ("done", "needs_input")
+    if partial:
+        task.plan[0].status = "failed"
+    return Answered(run=task.run, step=task.steps, text=task.text, evidence=task.evidence, partial=partial)
+
+
+def consolidate(task: Task, bench: Bench) -> Iterator[Event]:
+    """Write what is worth keeping to memory; the answer was shown before."""
+    if bench.memory is None or task.stop_reason == "refused":
+        return
+    started = time.monotonic()
+    try:
+        kept = bench.memory.consolidate(
+            goal=task.goal,
+            answer=task.text,
+            done=task.done,
+            evidence=task.evidence,
+            observations=[_seen(o) for o in task.observations],
+            session=task.session,
+            run=task.run,
+            saved_ids=[o.keys["memory_id"] for o in task.observations if o.keys.get("memory_id")],
+        )
+    except Exception as error:  # the answer stands; that it was not kept is said, not raised
+        yield Consolidated(run=task.run, step=task.steps, note=f"nothing was written: {one_line(error)}")
+        return
+    ms = round((time.monotonic() - started) * 1000, 1)
+    yield Consolidated(
+        run=task.run, step=task.steps, written=kept["written"], left_out=kept["left_out"], ms=ms
+    )
+
+
+def ended(task: Task, bench: Bench) -> Event:
+    """The last event: why the run stopped, and what it took."""
+    return RunEnded(
+        run=task.run,
+        step=task.steps,
+        stop_reason=task.stop_reason,
+        reason=task.reason,
+        done=task.done,
+        usage=task.usage.to_dict(),
+        seconds=round(bench.seconds(), 3),
+    )
+
+
+def _hit(hit: Any) -> Json:
+    record = hit.record
+    scores = {
+        name: round(getattr(hit, name), 4) for name in ("score", "similarity", "importance", "freshness")
+    }
+    return {
+        "id": record.id,
+        "text": record.text,
+        "type": record.type,
+        "source": record.source,
+        "created": record.created.isoformat(),
+        "reason": hit.reason,
+        **scores,
+    }
+
+
+def _seen(observation: Any) -> Json:
+    names = ("id", "name", "input", "ok", "effect", "value_name")
+    return {name: getattr(observation, name) for name in names} | {"text": observation.text}

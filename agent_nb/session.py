@@ -1,0 +1,358 @@
+"""One user's model, tools, memory and transcript: a conversation that goes on from cell to cell."""
+
+from __future__ import annotations
+
+import datetime
+import pathlib
+import uuid
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+from . import criteria, events, loop, transcript
+from .approval import Asker, ask_on_terminal
+from .bench import Bench
+from .errors import SettingError, StoreError, one_line
+from .events import Event
+from .limits import Limits
+from .result import Result
+from .task import Observation, Task, Usage
+from .tools.tool import Tool, Toolbox
+from .transcript import Transcript
+
+Json = dict[str, Any]
+
+_OWN_STORE: Any = object()
+PLANNERS = ("react",)
+APPROVE = ("ask", "auto", "never")
+
+
+class Session:
+    """A continuing conversation about one namespace.
+
+    Args:
+        model: a model's name ("offline", "claude-…", "replay:FILE"), a Model object, or None for the default.
+        tools: None for the built-in data tools over `namespace` and the `@tool` functions in it; a list for
+            exactly these. The memory tools come with the memory.
+        memory: a Memory; left out: the user's own store; None: none.
+        limits: the valves of each run.
+        planner: react.
+        approve: ask, auto or never: what happens to calls that write.
+        name: of the transcript; an existing one is continued. None: a new one, named after the moment.
+        rules: standing instructions.
+        namespace: the variables that the tools work on.
+        asker: how the user is asked; the default asks on a terminal, and denies where there is none.
+
+    Raises SettingError for a name or value that does not exist.
+    """
+
+    def __init__(
+        self,
+        model: Any = None,
+        tools: Sequence[Any] | None = None,
+        memory: Any = _OWN_STORE,
+        limits: Limits | None = None,
+        planner: str = "react",
+        approve: str = "ask",
+        name: str | None = None,
+        rules: str = "",
+        namespace: dict[str, Any] | None = None,
+        user: str = "default",
+        asker: Asker = ask_on_terminal,
+    ) -> None:
+        self.namespace: dict[str, Any] = {} if namespace is None else namespace
+        self._model: Any = model
+        self._reason = ""
+        self.tools = tools
+        self.memory = _own_store(user) if memory is _OWN_STORE else memory
+        self.limits = limits or Limits()
+        self.planner = _one_of("planner", planner, PLANNERS)
+        self.approve = _one_of("approve", approve, APPROVE)
+        self.name = name or f"{datetime.datetime.now():%Y-%m-%d %H.%M.%S} {uuid.uuid4().hex[:4]}"
+        self.rules = rules
+        self.asker = asker
+        self.result: Result | None = None
+        self._value_names = 0
+        self._transcript = Transcript(_path(self.name))
+
+    @classmethod
+    def open(cls, name: str, **settings: Any) -> Session:
+        """The session of that name, continued; the settings are those of the constructor."""
+        if not _path(name).exists():
+            known = ", ".join(cls.names()[:8]) or "none yet"
+            raise SettingError(f"there is no session {name!r}; sessions: {known}")
+        return cls(name=name, **settings)
+
+    @staticmethod
+    def names() -> list[str]:
+        """Names of the saved sessions, the one used last first."""
+        folder = _folder()
+        if not folder.is_dir():
+            return []
+        files = sorted(folder.glob("*.jsonl"), key=lambda path: path.stat().st_mtime, reverse=True)
+        return [transcript.session_name(path) for path in files]
+
+    # -- what a session is made of ---------------------------------------------------------------------------
+
+    @property
+    def model(self) -> Any:
+        """The Model object; set it to a name or an object between runs."""
+        if self._model is None or isinstance(self._model, str):
+            from .models import choose
+
+            self._model, self._reason = choose(self._model, self.namespace)
+        return self._model
+
+    @model.setter
+    def model(self, model: Any) -> None:
+        self._model, self._reason = model, ""
+
+    @property
+    def model_name(self) -> str:
+        """The model's name, as the trace shows it."""
+        return str(getattr(self.model, "name", type(self.model).__name__))
+
+    @property
+    def messages(self) -> list[Json]:
+        """The history, in the Messages API's shape; always one that the API accepts."""
+        return transcript.history(self._transcript.turns())
+
+    @property
+    def trace(self) -> list[Event]:
+        """All events of this session, those of earlier kernels too."""
+        return list(self._transcript.events)
+
+    @property
+    def task(self) -> Task | None:
+        """The work order of the last run of this kernel."""
+        return self.result.task if self.result else None
+
+    @property
+    def usage(self) -> Usage:
+        """Tokens, calls and cost of all runs of this session."""
+        total = Usage()
+        for event in self._transcript.events:
+            if isinstance(event, events.RunEnded):
+                for name in ("input", "output", "cache_read", "cache_write", "calls"):
+                    setattr(total, name, getattr(total, name) + int(event.usage.get(name) or 0))
+                if event.usage.get("cost") is not None:
+                    total.cost = (total.cost or 0.0) + float(event.usage["cost"])
+        return total
+
+    def window(self) -> list[Json]:
+        """The last call's window: dicts of part, tokens."""
+        calls = [e for e in self._transcript.events if isinstance(e, events.CallStarted)]
+        return calls[-1].window if calls else []
+
+    def toolbox(self, goal: str = "", run: str = "", memory: Any = _OWN_STORE) -> Toolbox:
+        """The tools of a run."""
+        from .tools.builtin import builtin_tools
+
+        memory = self.memory if memory is _OWN_STORE else memory
+        mounted: list[Any] = list(self.tools) if self.tools is not None else builtin_tools(self.namespace)
+        if self.tools is None:
+            mine = {
+                id(v): v for k, v in self.namespace.items() if isinstance(v, Tool) and not k.startswith("_")
+            }
+            mounted += mine.values()
+        if memory is not None:
+            from .tools.memory_tools import memory_tools
+
+            taken = {getattr(tool, "name", getattr(tool, "__name__", "")) for tool in mounted}
+            mounted += [t for t in memory_tools(memory, self.name, run, goal=goal) if t.name not in taken]
+        return Toolbox(mounted, namespace=self.namespace)
+
+    # -- running ---------------------------------------------------------------------------------------------
+
+    def run(self, goal: str, **overrides: Any) -> Result:
+        """Work on `goal` to the end; the overrides are those of `stream`."""
+        for _ in self.stream(goal, **overrides):
+            pass
+        assert self.result is not None
+        return self.result
+
+    def stream(
+        self,
+        goal: str,
+        *,
+        model: Any = None,
+        limits: Limits | None = None,
+        approve: str | None = None,
+        memory: Any = _OWN_STORE,
+        use: Iterable[str] = (),
+        cell: str = "",
+        planner: str | None = None,
+    ) -> Iterator[Event]:
+        """The same run, one event at a time; closing the generator stops it cleanly.
+
+        Args:
+            model, limits, approve, memory, planner: for this run only.
+            use: names of variables that are handed over: their schema enters the window.
+            cell: id of the notebook cell; it replaces that cell's earlier turn.
+        """
+        if not goal.strip():
+            raise SettingError("the goal is empty; write what the agent should find out or do")
+        if planner is not None:
+            _one_of("planner", planner, PLANNERS)
+        text, wanted = criteria.split(goal)
+        task = Task(goal=goal, run=uuid.uuid4().hex[:12], session=self.name, criteria=wanted)
+        task.messages = [{"role": "user", "content": [{"type": "text", "text": text}]}]
+        bench = self._bench(task, model, limits, approve, memory)
+        bench.handed_over = self._handed_over(bench.toolbox, use)
+        turns = [t for t in self._transcript.turns() if not (cell and getattr(t[0], "cell", "") == cell)]
+        bench.turns = [transcript.history([turn]) for turn in turns]
+        started = self._started(task, bench, cell=cell, message=task.messages[0])
+        return self._walk(task, bench, started)
+
+    def resume(self, **limits: Any) -> Result:
+        """Go on with the last run where it stopped; fields of Limits may be given anew."""
+        for _ in self.stream_resume(**limits):
+            pass
+        assert self.result is not None
+        return self.result
+
+    def stream_resume(self, **limits: Any) -> Iterator[Event]:
+        """Go on with the last run, one event at a time."""
+        turns = self._transcript.turns()
+        if not turns:
+            raise SettingError(f"session {self.name!r} has no run to go on with; start one with a goal")
+        turn = turns[-1]
+        first = turn[0]
+        assert isinstance(first, events.RunStarted)
+        end = next((e for e in reversed(turn) if isinstance(e, events.RunEnded)), None)
+        if end is not None and end.done:
+            raise SettingError("the last run is done; there is nothing to go on with")
+        task = Task(goal=first.goal, run=uuid.uuid4().hex[:12], session=self.name)
+        task.criteria = criteria.split(first.goal)[1]
+        task.messages = transcript.turn_messages(turn)
+        seen = [e.observation for e in turn if isinstance(e, events.ToolFinished)]
+        task.observations = [Observation(**observation) for observation in seen]
+        message: Json = {}
+        if task.messages and task.messages[-1]["role"] == "assistant":
+            message = {"role": "user", "content": [{"type": "text", "text": "Go on from where you stopped."}]}
+            task.messages.append(message)
+        bench = self._bench(task, None, self.limits.but(**limits), None, _OWN_STORE)
+        bench.turns = [transcript.history([earlier]) for earlier in turns[:-1]]
+        last_run = turn[-1].run
+        return self._walk(task, bench, self._started(task, bench, first.cell, message, resumes=last_run))
+
+    def _bench(
+        self, task: Task, model: Any, limits: Limits | None, approve: str | None, memory: Any
+    ) -> Bench:
+        memory = self.memory if memory is _OWN_STORE else memory
+        if model is not None:
+            self.model = model
+        box = self.toolbox(task.goal, task.run, memory)
+        valves = limits or self.limits
+        unknown = [name for name in valves.tools or () if name not in box.names]
+        if unknown:
+            raise SettingError(f"there is no tool {unknown[0]!r}; tools: {', '.join(box.names)}")
+        return Bench(
+            model=self.model,
+            toolbox=box,
+            memory=memory,
+            limits=valves,
+            rules=self.rules,
+            approve=_one_of("approve", approve or self.approve, APPROVE),
+            asker=self.asker,
+        )
+
+    def _handed_over(self, box: Toolbox, use: Iterable[str]) -> str:
+        lines = []
+        for name in use:
+            if name not in self.namespace:
+                known = [n for n in self.namespace if not n.startswith("_")]
+                raise SettingError(
+                    f"there is no variable {name!r} to hand over; there are {', '.join(known[:12])}"
+                )
+            if box.get("list_variables"):
+                lines.append(box.run("use", "list_variables", {"pattern": name}).text)
+            else:
+                lines.append(f"{name}: {type(self.namespace[name]).__name__}")
+        return "\n".join(lines)
+
+    def _started(self, task: Task, bench: Bench, cell: str, message: Json, resumes: str = "") -> Event:
+        return events.RunStarted(
+            run=task.run,
+            goal=task.goal,
+            message=message,
+            session=self.name,
+            model=self.model_name,
+            model_reason=self._reason or str(getattr(bench.model, "note", "")),
+            planner=self.planner,
+            limits=bench.limits.to_dict(),
+            tools=[schema["name"] for schema in bench.schemas()],
+            user=str(getattr(bench.memory, "user", "")),
+            cell=cell,
+            resumes=resumes,
+        )
+
+    def _walk(self, task: Task, bench: Bench, started: Event) -> Iterator[Event]:
+        """Each event is saved, then shown. However it ends, the transcript and the result agree."""
+        shown: list[Event] = []
+        finished = False
+
+        def keep(event: Event) -> Event:
+            if event.saved:
+                shown.append(event)
+            self._transcript.append(event)
+            return event
+
+        try:
+            yield keep(started)
+            for event in loop.run(task, bench):
+                yield keep(event)
+            finished = True
+        except KeyboardInterrupt:
+            for event in _stopped(task, bench, "interrupted", "stopped by the user"):
+                yield keep(event)
+            finished = True
+        except StoreError as error:
+            # It cannot be saved any more; it is still shown, and the result still tells what was found.
+            task.stop_reason, task.reason = "error", one_line(error)
+            shown.append(loop.ended(task, bench))
+            finished = True
+            yield shown[-1]
+        finally:
+            if not finished:  # the generator was closed, or an error that is nobody's to catch
+                for event in _stopped(task, bench, "interrupted", "stopped by the user"):
+                    keep(event)
+            self.result = Result.of(task, shown)
+
+
+def _stopped(task: Task, bench: Bench, stop_reason: str, reason: str) -> Iterator[Event]:
+    """The events that close a run in the middle: every pending call is answered, the partial answer kept."""
+    if task.stop_reason and task.done:
+        yield loop.ended(task, bench)
+        return
+    task.stop_reason, task.reason, task.done = stop_reason, reason, False
+    if task.messages and task.messages[-1]["role"] == "assistant" and task.calls:
+        results = {seen.id: seen.block() for seen in task.results}
+        content = [results.get(c["id"]) or transcript.interrupted(c["id"]) for c in task.calls]
+        message: Json = {"role": "user", "content": content}
+        task.messages.append(message)
+        task.observations += task.results
+        yield events.Observed(run=task.run, step=task.steps, message=message)
+    yield events.Answered(run=task.run, step=task.steps, text=task.text, partial=True)
+    yield loop.ended(task, bench)
+
+
+def _own_store(user: str) -> Any:
+    from .memory import Memory
+
+    return Memory(user=user)
+
+
+def _folder() -> pathlib.Path:
+    from .places import home
+
+    return home() / "sessions"
+
+
+def _path(name: str) -> pathlib.Path:
+    return _folder() / transcript.file_name(name)
+
+
+def _one_of(what: str, value: str, choices: tuple[str, ...]) -> str:
+    if value not in choices:
+        raise SettingError(f"{what} is {value!r}; choose one of {', '.join(choices)}")
+    return value

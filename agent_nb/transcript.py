@@ -1,0 +1,200 @@
+"""The saved events of a session: one JSON Lines file, append-only, and the history it amounts to."""
+
+from __future__ import annotations
+
+import json
+import os
+import pathlib
+import urllib.parse
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from . import events
+from .errors import SettingError, StoreError
+from .events import Event
+
+Json = dict[str, Any]
+
+
+class Transcript:
+    """The events of one session, in memory and (where `path` is given) on disk.
+
+    A line is written whole before its event is shown; a torn last line of a killed kernel is skipped when
+    the file is read. Raises StoreError where the file cannot be read or written.
+    """
+
+    def __init__(self, path: pathlib.Path | None = None) -> None:
+        self.path = path
+        self.events: list[Event] = []
+        if path is not None and path.exists():
+            self.events = read(path)
+            self._end_torn_line(path)
+
+    def append(self, event: Event) -> None:
+        """Keep `event` (streamed pieces are not kept: the whole message follows them)."""
+        if not event.saved:
+            return
+        self.events.append(event)
+        if self.path is None:
+            return
+        from .places import private_file
+        from .redact import redact
+
+        line = json.dumps(_redacted(event.to_dict(), redact), ensure_ascii=False, default=str)
+        data = line.encode("utf-8", "replace") + b"\n"
+        try:
+            private_file(self.path)
+            handle = os.open(self.path, os.O_WRONLY | os.O_APPEND)
+            try:
+                written = os.write(handle, data)
+                if written < len(data):
+                    os.write(handle, b"\n")  # so that the torn line spoils only itself
+                    raise OSError("the disk is full")
+            finally:
+                os.close(handle)
+        except OSError as error:
+            raise StoreError(f"the transcript {self.path.name} could not be written: {error}") from error
+
+    def _end_torn_line(self, path: pathlib.Path) -> None:
+        data = path.read_bytes()[-1:]
+        if data and data != b"\n":
+            with path.open("ab") as file:
+                file.write(b"\n")
+
+    def runs(self) -> list[list[Event]]:
+        """The events, one list a run, in order; a run that goes on with another one is joined to it."""
+        runs: dict[str, list[Event]] = {}
+        joined: dict[str, str] = {}
+        for event in self.events:
+            if isinstance(event, events.RunStarted) and event.resumes in runs:
+                joined[event.run] = joined.get(event.resumes, event.resumes)
+            runs.setdefault(joined.get(event.run, event.run), []).append(event)
+        return list(runs.values())
+
+    def turns(self) -> list[list[Event]]:
+        """The runs that still count: a cell that was run again replaces its earlier turn."""
+        runs = [run for run in self.runs() if isinstance(run[0], events.RunStarted)]
+        last = {run[0].cell: i for i, run in enumerate(runs) if isinstance(run[0], events.RunStarted)}
+        return [
+            run
+            for i, run in enumerate(runs)
+            if isinstance(run[0], events.RunStarted) and (not run[0].cell or last[run[0].cell] == i)
+        ]
+
+
+def read(path: pathlib.Path) -> list[Event]:
+    """The events of a transcript file; lines that are torn or no JSON object are left out."""
+    try:
+        lines = path.read_text("utf-8", "replace").split("\n")
+    except OSError as error:
+        raise StoreError(f"the transcript {path} could not be read: {error}") from error
+    found = []
+    for line in lines:
+        try:
+            data = json.loads(line)
+            found.append(events.from_dict(data))
+        except (ValueError, TypeError, AttributeError):
+            continue
+    return found
+
+
+def file_name(session: str) -> str:
+    """A file name for a session's name: readable, with characters that file systems refuse percent-coded."""
+    safe = "".join(c if c.isalnum() or c in " _-+=@()." else urllib.parse.quote(c, safe="") for c in session)
+    safe = safe.strip() or "_"
+    safe = "%2E" + safe[1:] if safe.startswith(".") else safe
+    if len(safe.encode()) > 200:  # file systems take 255 bytes
+        raise SettingError(f"the session name {session[:20]!r}… is too long; give one under 60 characters")
+    return safe + ".jsonl"
+
+
+def session_name(path: pathlib.Path) -> str:
+    """The session's name of a transcript file: `file_name` read backwards."""
+    return urllib.parse.unquote(path.name.removesuffix(".jsonl"))
+
+
+def turn_messages(turn: Sequence[Event]) -> list[Json]:
+    """The messages of one turn, as they were sent and received."""
+    messages: list[Json] = []
+    for event in turn:
+        if isinstance(event, events.RunStarted | events.Acted | events.Observed) and event.message:
+            if isinstance(event, events.Acted) and not event.kept:
+                continue
+            _push(messages, event.message)
+    return repair(messages)
+
+
+def history(turns: Iterable[Sequence[Event]]) -> list[Json]:
+    """The messages of finished turns, each ended by a reply, so that a next goal may follow."""
+    messages: list[Json] = []
+    for turn in turns:
+        mine = turn_messages(turn)
+        if mine and mine[-1]["role"] == "user":
+            ended = [event.stop_reason for event in turn if isinstance(event, events.RunEnded)]
+            why = ended[-1] if ended else "interrupted"
+            mine.append(
+                {"role": "assistant", "content": [{"type": "text", "text": f"[The run ended here: {why}.]"}]}
+            )
+        messages += mine
+    return messages
+
+
+def repair(messages: list[Json]) -> list[Json]:
+    """A history that the Messages API accepts: every tool_use answered at once, no orphan results."""
+    fixed: list[Json] = []
+    for message in messages:
+        pending = _pending(fixed)
+        content = message["content"]
+        if message["role"] == "user":
+            results = {b["tool_use_id"]: b for b in content if b.get("type") == "tool_result"}
+            others = [b for b in content if b.get("type") != "tool_result"]
+            content = [results.get(i) or interrupted(i) for i in pending] + others
+        elif pending:
+            fixed.append({"role": "user", "content": [interrupted(i) for i in pending]})
+        if content:
+            _push(fixed, {"role": message["role"], "content": content})
+    if pending := _pending(fixed):
+        fixed.append({"role": "user", "content": [interrupted(i) for i in pending]})
+    while fixed and fixed[0]["role"] != "user":
+        fixed.pop(0)
+    return fixed
+
+
+def interrupted(tool_use_id: str) -> Json:
+    """The result of a call that was stopped before it had one."""
+    text = '{"ok": false, "error": "interrupted: the run was stopped before this call had a result"}'
+    return {
+        "type": "tool_result",
+        "tool_use_id": tool_use_id,
+        "content": [{"type": "text", "text": text}],
+        "is_error": True,
+    }
+
+
+def _pending(messages: list[Json]) -> list[str]:
+    if not messages or messages[-1]["role"] != "assistant":
+        return []
+    return [block["id"] for block in messages[-1]["content"] if block.get("type") == "tool_use"]
+
+
+def _push(messages: list[Json], message: Json) -> None:
+    """Append, joined to the last message where the role is the same (after a paused turn)."""
+    if messages and messages[-1]["role"] == message["role"]:
+        messages[-1] = {"role": message["role"], "content": messages[-1]["content"] + message["content"]}
+    else:
+        messages.append({"role": message["role"], "content": list(message["content"])})
+
+
+_KEPT = {"data", "signature", "id", "tool_use_id"}  # pictures and signatures must come back byte for byte
+
+
+def _redacted(value: Any, redact: Any, key: str = "") -> Any:
+    if isinstance(value, str):
+        return value if key in _KEPT else redact(value).encode("utf-8", "replace").decode()
+    if isinstance(value, dict):
+        if value.get("type") in ("thinking", "redacted_thinking"):
+            return value
+        return {str(k): _redacted(v, redact, str(k)) for k, v in value.items()}
+    if isinstance(value, list | tuple):
+        return [_redacted(v, redact, key) for v in value]
+    return value
