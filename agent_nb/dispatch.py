@@ -7,7 +7,7 @@ import json
 import queue
 import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING, Any
 
 from .errors import ToolInputError
@@ -90,7 +90,8 @@ def _refused(call: Json, tool: Tool | None, bench: Bench) -> Observation | None:
 
 def _approved(
     task: Task, bench: Bench, call: Json, tool: Tool
-) -> Iterator[Event]:  # returns (call, Observation | None)
+) -> Generator[Event, None, tuple[Json, Observation | None]]:
+    """The call as the user lets it run, or why it may not."""
     mark: Json = {"run": task.run, "step": task.steps}
     if bench.approve == "auto":
         return call, None

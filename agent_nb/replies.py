@@ -98,6 +98,8 @@ def _clean(content: Any, used_ids: set[str]) -> tuple[list[Json], list[str]]:
     for block in content if isinstance(content, list) else []:
         if not isinstance(block, dict):
             continue
+        if block.get("type") in ("text", "tool_use"):
+            block = _sendable(block)
         if block.get("type") == "text" and not str(block.get("text", "")).strip():
             continue
         if block.get("type") == "tool_use":
@@ -106,6 +108,15 @@ def _clean(content: Any, used_ids: set[str]) -> tuple[list[Json], list[str]]:
                 notices.append(f"a call of {block.get('name')} came without an id of its own and got one")
         blocks.append(block)
     return blocks, notices
+
+
+def _sendable(block: Any) -> Any:
+    """The same without lone surrogates, which no request can carry."""
+    if isinstance(block, str):
+        return block.encode("utf-8", "replace").decode()
+    if isinstance(block, dict):
+        return {key: _sendable(value) for key, value in block.items()}
+    return [_sendable(value) for value in block] if isinstance(block, list) else block
 
 
 def _with_own_id(block: Json, seen: set[str]) -> tuple[Json, bool]:

@@ -194,6 +194,7 @@ class Session:
         if planner is not None:
             _one_of("planner", planner, PLANNERS)
         text, wanted = criteria.split(goal)
+        text = text.encode("utf-8", "replace").decode()  # no request can carry a lone surrogate
         task = Task(goal=goal, run=uuid.uuid4().hex[:12], session=self.name, criteria=wanted)
         task.messages = [{"role": "user", "content": [{"type": "text", "text": text}]}]
         bench = self._bench(task, model, limits, approve, memory)

@@ -1,0 +1,48 @@
+# Everything runs in a virtual environment of its own; only Python 3.11+, git, make and a package index are needed.
+VENV ?= .venv
+PYTHON ?= python3
+BIN = $(VENV)/bin
+MARKED = kernel or browser or notebook or slow
+
+.PHONY: demo lab test quick check bench soak venv browser clean
+
+venv: $(VENV)/.test
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install -q --upgrade pip
+
+$(VENV)/.demo: pyproject.toml jupyter-config/agent_nb_startup.py | $(VENV)/bin/python
+	$(BIN)/python -m pip install -q -e '.[demo]'
+	touch $@
+
+$(VENV)/.test: pyproject.toml jupyter-config/agent_nb_startup.py | $(VENV)/bin/python
+	$(BIN)/python -m pip install -q -e '.[test]'
+	touch $@ $(VENV)/.demo
+
+demo: $(VENV)/.demo  ## execute the quickstart headless on the offline model and print what the agent did
+	$(BIN)/python notebooks/demo.py
+
+lab: $(VENV)/.demo  ## the same notebook in JupyterLab
+	$(BIN)/jupyter lab notebooks/quickstart.ipynb
+
+check: $(VENV)/.test  ## lint, format and types
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+quick: $(VENV)/.test  ## the tests that need no kernel and no browser: under a minute
+	$(BIN)/pytest -m 'not ($(MARKED))'
+
+browser:  ## Chromium and a font with Chinese glyphs, for the tests that look at the page
+	@command -v chromium >/dev/null && fc-list | grep -qi 'noto sans cjk' || \
+	  { apt-get update -q && apt-get install -y -q chromium fonts-noto-cjk fontconfig; }
+
+test: check browser  ## everything
+	$(BIN)/pytest
+
+bench: $(VENV)/.test  ## the figures that README and docs claim
+	for file in benchmarks/bench_*.py; do $(BIN)/python $$file || exit 1; done
+
+clean:
+	rm -rf $(VENV) build dist .demo .pytest_cache .mypy_cache .ruff_cache .hypothesis
