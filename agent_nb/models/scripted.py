@@ -37,6 +37,7 @@ class ScriptedModel:
         self.requests: list[Json] = []
         self.strict = strict
         self.stream = stream
+        self._paused = False
 
     def reply(
         self,
@@ -53,7 +54,7 @@ class ScriptedModel:
         self.requests.append(request)
         if self.strict:
             try:
-                validate_messages(messages, tools)
+                validate_messages(messages, tools, paused=self._paused)
             except ValueError as error:
                 raise ModelError(f"the history of call {len(self.requests)} is not valid: {error}") from None
         if len(self.requests) > len(self.replies):
@@ -71,6 +72,7 @@ class ScriptedModel:
                 yield copy.deepcopy(item)
             return
         message = as_message(reply)
+        self._paused = message["stop_reason"] == "pause_turn"
         if self.stream:
             yield from deltas(message)
         yield {"type": "message", "message": message}

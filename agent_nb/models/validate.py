@@ -34,6 +34,7 @@ FIELDS: dict[str, dict[str, bool]] = {
         "input": True,
         "cache_control": False,
         "caller": False,
+        "toolset_name": False,
     },
     "tool_result": {
         "type": True,
@@ -53,11 +54,12 @@ _NAME = re.compile(r"[a-zA-Z0-9_-]{1,128}")
 _MEDIA = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
 
-def validate_messages(messages: list[Json], tools: list[Json] | None = None) -> None:
+def validate_messages(messages: list[Json], tools: list[Json] | None = None, *, paused: bool = False) -> None:
     """Check a history and its tool schemas as the Messages API would.
 
     Args:
-        messages: the history to be sent; it must end with a user message.
+        messages: the history to be sent; it must end with a user message (or with the assistant's, where
+            that is going on after stop_reason pause_turn: `paused`).
         tools: dicts of name, description, input_schema. A tool_use of a name that is no longer among them
             is fine: the tool list may change within a session.
 
@@ -78,7 +80,9 @@ def validate_messages(messages: list[Json], tools: list[Json] | None = None) -> 
             open_ids = []
         else:
             open_ids = _new_ids(blocks, seen, f"{where}.content")
-    if messages[-1]["role"] != "user":
+    if open_ids:
+        raise ValueError(f"messages: the last tool_use has no tool_result: {', '.join(open_ids)}")
+    if messages[-1]["role"] != "user" and not paused:
         raise ValueError("messages: the last one must be the user's; a prefilled answer is not supported")
 
 

@@ -1,0 +1,178 @@
+"""Two requests, compared by what their reply depends on; the first difference in words."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from typing import Any
+
+from .stream import mended
+
+Json = dict[str, Any]
+
+_MOMENTS = frozenset({"ms", "seconds", "at", "created", "recorded", "last_access", "age"})
+# What differs from one run to the next without meaning anything: ids, and in the system prompt the date.
+_ID = re.compile(r"\b(?:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{16,64})\b")
+_DATE = re.compile(
+    r"\b\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?"
+    r"|\b(?:today|yesterday|just now"
+    r"|\d+(?:\.\d+)? ?(?:s|min|h|d|seconds?|minutes?|hours?|days?|weeks?|months?|years?) (?:ago|old))\b"
+)
+
+
+def comparable(messages: list[Json], system: str, tools: list[Json]) -> Json:
+    """The part of a request that its reply depends on.
+
+    Tool_use ids are numbered, pictures are digests, times and record ids in results and dates in the system
+    prompt are left out, secrets are taken out.
+    """
+    numbers: dict[str, str] = {}
+    names: dict[str, str] = {}
+    turns = []
+    for message in messages:
+        content = message["content"]
+        if isinstance(content, str):
+            content = [{"type": "text", "text": content}]
+        turns.append(
+            {"role": message["role"], "content": [_plain_block(block, numbers, names) for block in content]}
+        )
+    plain_tools = [{key: tool.get(key) for key in ("name", "description", "input_schema")} for tool in tools]
+    request: Json = {
+        "system": _ID.sub("<id>", _DATE.sub("<date>", system)),
+        "tools": plain_tools,
+        "messages": turns,
+    }
+    result: Json = json.loads(mended(json.dumps(redacted(request), ensure_ascii=False, default=str)))
+    return result
+
+
+def _plain_block(block: Json, numbers: dict[str, str], names: dict[str, str]) -> Json:
+    block = {key: value for key, value in block.items() if key != "cache_control"}
+    match block.get("type"):
+        case "tool_use":
+            block["id"] = numbers.setdefault(block["id"], f"call {len(numbers) + 1}")
+            names[block["id"]] = block["name"]
+        case "tool_result":
+            number = numbers.get(block["tool_use_id"], "?")
+            content = block.get("content", "")
+            if isinstance(content, str):
+                content = [{"type": "text", "text": content}]
+            parts = [_plain_result(part) for part in content]
+            block |= {"tool_use_id": number, "content": parts, "name": names.get(number, "a tool")}
+        case "image" | "document":
+            block["source"] = hashlib.sha256(json.dumps(block["source"], sort_keys=True).encode()).hexdigest()
+    return block
+
+
+def _plain_result(part: Json) -> Json:
+    if part.get("type") != "text":
+        return _plain_block(part, {}, {})
+    try:
+        value = json.loads(part["text"])
+    except ValueError:
+        value = part["text"]
+    return {"type": "text", "value": _without_moments(value)}
+
+
+def _without_moments(value: Any) -> Any:
+    match value:
+        case dict():
+            return {k: _without_moments(v) for k, v in value.items() if k not in _MOMENTS}
+        case list():
+            return [_without_moments(item) for item in value]
+        case str():
+            return _ID.sub("<id>", value)
+    return value
+
+
+def difference(recorded: Json, now: Json) -> str:
+    """The first difference of two comparable requests in words, or ""."""
+    if recorded == now:
+        return ""
+    for part in ("messages", "tools", "system"):
+        if found := _first(recorded.get(part), now.get(part), []):
+            path, before, after = found
+            place = _place(part, path, now, recorded)
+            return f"{place} differs: recorded {_short(before, after)}, now {_short(after, before)}"
+    return "the request differs"
+
+
+def _first(recorded: Any, now: Any, path: list[Any]) -> tuple[list[Any], Any, Any] | None:
+    if isinstance(recorded, dict) and isinstance(now, dict):
+        keys = list(dict.fromkeys([*recorded, *now]))
+    elif isinstance(recorded, list) and isinstance(now, list):
+        keys = list(range(max(len(recorded), len(now))))
+    else:
+        return None if recorded == now and type(recorded) is type(now) else (path, recorded, now)
+    for key in keys:
+        before, after = _item(recorded, key), _item(now, key)
+        if before is _MISSING or after is _MISSING:
+            return [*path, key], before, after
+        if found := _first(before, after, [*path, key]):
+            return found
+    return None
+
+
+class _Missing:
+    def __repr__(self) -> str:
+        return "nothing"
+
+
+_MISSING = _Missing()
+
+
+def _item(container: Any, key: Any) -> Any:
+    if isinstance(container, dict):
+        return container.get(key, _MISSING)
+    return container[key] if key < len(container) else _MISSING
+
+
+def _place(part: str, path: list[Any], now: Json, recorded: Json) -> str:
+    """Where a difference lies, as a reader would say it."""
+    if part == "system":
+        return "the system prompt"
+    if part == "tools":
+        named = {n: tool["name"] for tools in (recorded, now) for n, tool in enumerate(tools["tools"])}
+        return f"the tool {named.get(path[0], '')} ({'.'.join(map(str, path[1:])) or 'whether it is there'})"
+    if len(path) < 3:
+        return f"message {path[0] + 1}"
+    block: Json = {}
+    for request in (now, recorded):
+        with_block = _item(request["messages"], path[0])
+        found = with_block if with_block is _MISSING else _item(with_block["content"], path[2])
+        block = found if isinstance(found, dict) else block
+    kind, inner = block.get("type", "block"), path[3:]
+    if kind == "tool_result":
+        inner = [step for step in inner[2:] if step != "value"]
+        kind = f"tool_result of {block.get('name', 'a tool')}"
+    elif kind == "tool_use":
+        kind = f"tool_use of {block.get('name', 'a tool')}"
+    elif kind == "text":
+        kind, inner = f"text of the {'user' if path[0] % 2 == 0 else 'model'}", []
+    at = ".".join(map(str, inner))
+    return f"{kind} in message {path[0] + 1}" + (f" at {at}" if at else "")
+
+
+def _short(value: Any, other: Any, most: int = 80) -> str:
+    """`value` as JSON, from shortly before the place where it begins to differ from `other`."""
+    if value is _MISSING:
+        return "nothing"
+    text = json.dumps(value, ensure_ascii=False)
+    start = 0
+    if isinstance(value, str) and isinstance(other, str) and len(text) > most:
+        common = _common(text, json.dumps(other, ensure_ascii=False))
+        start = max(0, common - 20)
+    cut = text[start : start + most]
+    return ("…" if start else "") + cut + ("…" if start + most < len(text) else "")
+
+
+def _common(one: str, other: str) -> int:
+    """Length of the beginning that both share."""
+    pairs = enumerate(zip(one, other, strict=False))
+    return next((n for n, (a, b) in pairs if a != b), min(len(one), len(other)))
+
+
+def redacted(value: Any) -> Any:
+    """`value` with what looks like a secret taken out."""
+    return value

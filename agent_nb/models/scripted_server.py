@@ -1,0 +1,322 @@
+"""A Messages API server on this machine that plays replies written beforehand: for tests over the wire.
+
+It is strict: a request that the real API would refuse is answered with the API's own error.
+
+    with ScriptedServer(["Hello.", Failure(529, retry_after_s=1)]) as server:
+        client = anthropic.Anthropic(base_url=server.url, api_key="any text")
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import json
+import socket
+import threading
+from collections.abc import Iterable, Iterator
+from http.server import BaseHTTPRequestHandler, HTTPServer
+from socketserver import ThreadingMixIn
+from types import TracebackType
+from typing import Any
+
+from .request import check_request
+from .scripted import as_message
+
+Json = dict[str, Any]
+
+_TYPES = {
+    400: "invalid_request_error",
+    401: "authentication_error",
+    402: "billing_error",
+    403: "permission_error",
+    404: "not_found_error",
+    413: "request_too_large",
+    429: "rate_limit_error",
+    504: "timeout_error",
+    529: "overloaded_error",
+}
+_LONGEST_BODY = 32 * 1024 * 1024
+
+
+@dataclasses.dataclass(frozen=True)
+class Failure:
+    """A reply that is an HTTP error.
+
+    Args:
+        status: 400 … 599. message: the error's text.
+        kind: the error's type; "" takes the one that goes with the status.
+        retry_after_s: sent as `retry-after`. body: sent as it stands, in place of the API's error shape.
+    """
+
+    status: int
+    message: str = "no"
+    kind: str = ""
+    retry_after_s: float | None = None
+    body: str | None = None
+
+
+@dataclasses.dataclass(frozen=True)
+class Streamed:
+    """A reply that streams in a way of its own.
+
+    Args:
+        message: a message dict (as for ScriptedModel), or None where `events` says it all.
+        events: the events to send in place of those of `message`: dicts, or str/bytes sent as they stand.
+        piece: characters in a delta. chunk: bytes in a write to the socket; None: an event at a time.
+        pause_s: wait before each write.
+        cut_after: close the connection after so many bytes of the body.
+        silent_after: say nothing more after so many bytes (until the server stops).
+        before_s: wait before the head of the response.
+    """
+
+    message: Json | str | None = None
+    events: list[Json | str | bytes] | None = None
+    piece: int = 7
+    chunk: int | None = None
+    pause_s: float = 0.0
+    cut_after: int | None = None
+    silent_after: int | None = None
+    before_s: float = 0.0
+
+
+Reply = Json | str | Failure | Streamed
+
+
+class ScriptedServer:
+    """Answers `POST /v1/messages` with `replies`, in order, on a free port of the loopback.
+
+    Args:
+        replies: message dicts or texts (as for ScriptedModel), Failure or Streamed.
+        tokens: what `/v1/messages/count_tokens` answers; None: 404, as other servers do.
+
+    `requests` keeps the bodies of accepted and refused requests, `headers` their headers (names in lower
+    case), `refused` the texts of the refusals, `gone` the number of clients that left in mid-reply.
+    """
+
+    def __init__(self, replies: Iterable[Reply] = (), *, tokens: int | None = 42) -> None:
+        self.replies = list(replies)
+        self.tokens = tokens
+        self.requests: list[Json] = []
+        self.headers: list[dict[str, str]] = []
+        self.refused: list[str] = []
+        self.gone = 0
+        self.stopping = threading.Event()
+        self._played = 0
+        self._paused = False
+        self._lock = threading.Lock()
+        self._http: _Http | None = None
+        self._thread: threading.Thread | None = None
+
+    @property
+    def url(self) -> str:
+        """The base URL, without /v1."""
+        if self._http is None:
+            raise RuntimeError("the server is not running: use it in a `with` statement")
+        return f"http://127.0.0.1:{self._http.server_address[1]}"
+
+    def __enter__(self) -> ScriptedServer:
+        self._http = _Http(("127.0.0.1", 0), _Handler)
+        self._http.script = self
+        self._thread = threading.Thread(target=self._http.serve_forever, args=(0.02,), daemon=True)
+        self._thread.start()
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stopping.set()
+        if self._http is not None and self._thread is not None:
+            self._http.shutdown()
+            self._http.hang_up()
+            self._http.server_close()
+            self._thread.join()
+            self._http = None
+
+    def take(self, body: Any, headers: dict[str, str]) -> Reply:
+        """The reply to a request, which is kept; a refusal of it is a Failure and uses no reply up."""
+        with self._lock:
+            self.requests.append(body)
+            self.headers.append(headers)
+            if "authorization" not in headers and "x-api-key" not in headers:
+                return Failure(401, "Authorization header is missing")
+            try:
+                check_request(body, headers, paused=self._paused)
+            except ValueError as error:
+                self.refused.append(str(error))
+                return Failure(400, str(error))
+            if self._played >= len(self.replies):
+                return Failure(500, f"the script has {len(self.replies)} replies, and this is one more")
+            reply = self.replies[self._played]
+            self._played += 1
+            message = reply.message if isinstance(reply, Streamed) else reply
+            self._paused = isinstance(message, dict) and message.get("stop_reason") == "pause_turn"
+            return reply
+
+
+class _Http(ThreadingMixIn, HTTPServer):
+    daemon_threads = False
+    block_on_close = True
+    script: ScriptedServer
+
+    def __init__(self, *args: Any) -> None:
+        super().__init__(*args)
+        self.open: set[socket.socket] = set()
+
+    def process_request(self, request: Any, client_address: Any) -> None:
+        self.open.add(request)
+        super().process_request(request, client_address)
+
+    def shutdown_request(self, request: Any) -> None:
+        self.open.discard(request)
+        super().shutdown_request(request)
+
+    def hang_up(self) -> None:
+        """Wake the threads that wait for another request on a kept connection."""
+        for connection in list(self.open):
+            try:
+                connection.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                continue
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """Clients that leave in mid-reply are part of the tests."""
+        self.script.gone += 1
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    server: _Http
+    timeout = 30
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Say nothing."""
+
+    def do_POST(self) -> None:
+        length = int(self.headers.get("content-length") or 0)
+        if length > _LONGEST_BODY:
+            return self._fail(Failure(413, "request exceeds the maximum size"))
+        try:
+            body = json.loads(self.rfile.read(length))
+        except ValueError:
+            return self._fail(Failure(400, "the body is not JSON"))
+        path = self.path.partition("?")[0]
+        if path == "/v1/messages/count_tokens" and self.server.script.tokens is not None:
+            return self._send_json(200, {"input_tokens": self.server.script.tokens})
+        if path != "/v1/messages":
+            return self._fail(Failure(404, f"not found: {path}"))
+        reply = self.server.script.take(body, {k.lower(): v for k, v in self.headers.items()})
+        if isinstance(reply, Failure):
+            return self._fail(reply)
+        if not isinstance(reply, Streamed):
+            reply = Streamed(reply)
+        if not body.get("stream"):
+            return self._send_json(200, _whole(reply.message or "", body["model"]))
+        return self._stream(reply, body["model"])
+
+    def _fail(self, failure: Failure) -> None:
+        kind = failure.kind or _TYPES.get(failure.status, "api_error")
+        error = {"type": "error", "error": {"type": kind, "message": failure.message}, "request_id": "req_1"}
+        extra = {} if failure.retry_after_s is None else {"retry-after": f"{failure.retry_after_s:g}"}
+        if failure.body is None:
+            return self._send_json(failure.status, error, extra)
+        return self._send(failure.status, failure.body.encode(), {"content-type": "text/html"} | extra)
+
+    def _send_json(self, status: int, value: Json, extra: dict[str, str] | None = None) -> None:
+        head = {"content-type": "application/json", "request-id": "req_1"} | (extra or {})
+        self._send(status, json.dumps(value).encode(), head)
+
+    def _send(self, status: int, data: bytes, head: dict[str, str]) -> None:
+        self.send_response(status)
+        for name, value in head.items():
+            self.send_header(name, value)
+        self.send_header("content-length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def _stream(self, reply: Streamed, model: str) -> None:
+        stopping = self.server.script.stopping
+        stopping.wait(reply.before_s)
+        self.close_connection = True
+        self.send_response(200)
+        self.send_header("content-type", "text/event-stream; charset=utf-8")
+        self.send_header("request-id", "req_1")
+        self.send_header("connection", "close")
+        self.send_header("transfer-encoding", "chunked")
+        self.end_headers()
+        sent = 0
+        for data in _writes(reply, model):
+            for limit in (reply.cut_after, reply.silent_after):
+                if limit is not None:
+                    data = data[: max(0, limit - sent)]
+            if data:
+                self.wfile.write(b"%x\r\n%s\r\n" % (len(data), data))
+                sent += len(data)
+            if reply.cut_after is not None and sent >= reply.cut_after:
+                return
+            if reply.silent_after is not None and sent >= reply.silent_after:
+                stopping.wait()
+                return
+            if reply.pause_s and stopping.wait(reply.pause_s):
+                return
+        self.wfile.write(b"0\r\n\r\n")
+
+
+def _writes(reply: Streamed, model: str) -> Iterator[bytes]:
+    """The body in the portions in which it goes to the socket."""
+    items = reply.events if reply.events is not None else events_of(reply.message or "", model, reply.piece)
+    for item in items:
+        data = item if isinstance(item, bytes) else item.encode() if isinstance(item, str) else sse(item)
+        size = reply.chunk or len(data)
+        yield from (data[at : at + size] for at in range(0, len(data), size))
+
+
+def sse(event: Json) -> bytes:
+    """One server-sent event."""
+    return f"event: {event['type']}\ndata: {json.dumps(event, ensure_ascii=False)}\n\n".encode()
+
+
+def _whole(reply: Json | str, model: str) -> Json:
+    message = as_message(reply)
+    return {"id": "msg_1", "type": "message", "model": model, "stop_sequence": None} | message
+
+
+def events_of(reply: Json | str, model: str = "scripted", piece: int = 7) -> Iterator[Json]:
+    """The events in which the API would stream a message, deltas of `piece` characters each."""
+    message = _whole(reply, model)
+    usage = message["usage"]
+    yield {
+        "type": "message_start",
+        "message": message
+        | {"content": [], "stop_reason": None, "stop_details": None, "usage": usage | {"output_tokens": 1}},
+    }
+    yield {"type": "ping"}
+    for index, block in enumerate(message["content"]):
+        start, parts = _parts(block, piece)
+        yield {"type": "content_block_start", "index": index, "content_block": start}
+        for part in parts:
+            yield {"type": "content_block_delta", "index": index, "delta": part}
+        yield {"type": "content_block_stop", "index": index}
+    stop = {key: message.get(key) for key in ("stop_reason", "stop_sequence", "stop_details")}
+    yield {"type": "message_delta", "delta": stop, "usage": usage}
+    yield {"type": "message_stop"}
+
+
+def _parts(block: Json, size: int) -> tuple[Json, list[Json]]:
+    """How a block starts, and its deltas."""
+    match block.get("type"):
+        case "text":
+            parts = [{"type": "text_delta", "text": text} for text in _cut(block["text"], size)]
+            return block | {"text": ""}, parts
+        case "thinking":
+            parts = [{"type": "thinking_delta", "thinking": text} for text in _cut(block["thinking"], size)]
+            parts.append({"type": "signature_delta", "signature": block["signature"]})
+            return block | {"thinking": "", "signature": ""}, parts
+        case "tool_use":
+            # Written with escapes, so that cuts fall inside them; the first delta is empty, as the API's is.
+            text = json.dumps(block["input"])
+            parts = [{"type": "input_json_delta", "partial_json": cut} for cut in ["", *_cut(text, size)]]
+            return block | {"input": {}}, parts
+    return block, []
+
+
+def _cut(text: str, size: int) -> list[str]:
+    return [text[at : at + size] for at in range(0, len(text), size)]
