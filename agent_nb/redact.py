@@ -1,0 +1,87 @@
+"""Secrets in text: found by their shape, replaced before anything is stored or sent.
+
+Only shapes that are hardly ever something else count: keys of known services, tokens, key blocks, passwords
+that stand behind their own name or inside a URL. Git hashes, UUIDs and order numbers stay.
+"""
+
+from __future__ import annotations
+
+import re
+
+MASK = "[redacted]"
+
+_WHOLE = [
+    r"-----BEGIN [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----.*?"  # to its end, or to the text's where that is cut
+    r"(?:-----END [A-Z ]{0,40}PRIVATE KEY(?: BLOCK)?-----|\Z)",
+    r"\bsk-(?:ant-|proj-|or-|live-|svcacct-)?[A-Za-z0-9_-]{20,}",  # Anthropic, OpenAI and alike
+    r"\b[rsp]k_(?:live|test)_[A-Za-z0-9]{16,}",  # Stripe
+    r"\b(?:AKIA|ASIA|AROA|AIDA)[A-Z0-9]{16}\b",  # AWS access key ids
+    r"\bgh[pousr]_[A-Za-z0-9]{30,}",  # GitHub
+    r"\bgithub_pat_[A-Za-z0-9_]{40,}",
+    r"\bglpat-[A-Za-z0-9_-]{20,}",  # GitLab
+    r"\bxox[abeoprs]-[A-Za-z0-9-]{10,}",  # Slack
+    r"\bAIza[A-Za-z0-9_-]{35}",  # Google
+    r"\bya29\.[A-Za-z0-9_-]{20,}",
+    r"\bhf_[A-Za-z0-9]{30,}",  # Hugging Face
+    r"\bnpm_[A-Za-z0-9]{36}\b",
+    r"\bpypi-[A-Za-z0-9_-]{50,}",
+    r"\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}",  # SendGrid
+    r"\bdop_v1_[a-f0-9]{64}\b",  # DigitalOcean
+    r"\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}",  # JSON Web Token
+]
+_NAMES = (
+    r"pass(?:word|wd|phrase|code)|pwd|secret(?:[_-]?(?:access[_-]?)?key)?|client[_-]?secret"
+    r"|(?:api|access|auth|private|account|encryption|signing|subscription)[_-]?key"
+    r"|(?:access|auth|api|refresh|bearer|session|bot|id)[_-]?token|token|authorization|credentials?"
+)
+_CHINESE = r"密码|口令|密钥|令牌|私钥"
+# A value that is a call, an index or another name's attribute is code (password = getpass()), not a secret.
+_VALUE = r"(?!\[redacted\])(?![A-Za-z_][\w.]*[(\[{])[^\s\"'`,;&)\]}<>，。；]{6,}"
+_ASSIGNED = re.compile(
+    rf"(?P<head>(?:(?<![A-Za-z])(?:[A-Za-z0-9]+[_-])*(?:{_NAMES})|{_CHINESE})[\"']?\s*(?:[:=＝：]|是|为|is\b)=?\s*"
+    rf"(?:[\"'`](?P<quoted>[^\"'`\n]{{4,}})[\"'`]|(?P<bare>{_VALUE})))",
+    re.IGNORECASE,
+)
+_BEARER = re.compile(r"(?P<head>\b(?:Bearer|Basic)\s+)(?P<value>[A-Za-z0-9._~+/=-]{16,})")
+_IN_URL = re.compile(r"(?P<head>\b[a-zA-Z][a-zA-Z0-9+.-]*://[^\s/:@\"']*:)(?P<value>[^\s/@\"']+)(?=@)")
+_SHAPES = re.compile("|".join(_WHOLE), re.DOTALL)
+_CUES = re.compile(
+    rf"-----BEGIN|sk-|k_live_|k_test_|AKIA|ASIA|AROA|AIDA|gh[pousr]_|github_pat_|glpat-|xox|AIza|ya29|hf_|npm_"
+    rf"|pypi-|SG\.|dop_v1_|eyJ|Bearer|Basic|://|(?i:{_NAMES}|{_CHINESE})"
+)
+_SECRET_NAME = re.compile(
+    rf"(?:^|_)(?:{_NAMES}|apikey|passwd|pw|creds?|jwt|pat)(?:_?(?:value|text|str|\d+))?$|{_CHINESE}"
+)
+_NOT_SECRET = re.compile(r"(?:^|_)(?:n|num|max|min|mean|count|next|per|is|has)_")
+
+
+def redact(text: str) -> str:
+    """`text` with every secret in it replaced by "[redacted]"; the name before a password stays."""
+    if not _CUES.search(text):
+        return text
+    text = _SHAPES.sub(MASK, text)
+    text = _IN_URL.sub(lambda m: m["head"] + MASK, text)
+    text = _BEARER.sub(lambda m: m["head"] + MASK, text)
+    return _ASSIGNED.sub(_mask_value, text)
+
+
+def has_secret(text: str) -> bool:
+    """Whether `redact` would change the text."""
+    return redact(text) != text
+
+
+def secret_name(name: str) -> bool:
+    """Whether a variable, column or field of this name holds a secret (api_key, GITHUB_TOKEN, 密码)."""
+    snake = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower().replace("-", "_").replace(" ", "_")
+    return bool(_SECRET_NAME.search(snake)) and not _NOT_SECRET.search(snake)
+
+
+def _mask_value(m: re.Match[str]) -> str:
+    value = m["quoted"] if m["quoted"] is not None else m["bare"]
+    if value == MASK:
+        return m.group()
+    return (
+        m.group().replace(value, MASK)
+        if m.group().count(value) == 1
+        else m.group().removesuffix(value) + MASK
+    )
