@@ -65,7 +65,7 @@ def trace(answer: str, seen: Iterable[tuple[str, str]]) -> list[Number]:
     for number, decimals, unit in _numbers(answer):
         sources = tuple(name for name, text, values in known if _holds(number, decimals, unit, text, values))
         numbers.append((dataclasses.replace(number, sources=tuple(dict.fromkeys(sources))), decimals, unit))
-    firm = [number for number, _, _ in numbers if number.sources and number.value is not None][:16]
+    firm = [(n, _error(d, u)) for n, d, u in numbers if n.sources and n.value is not None][:16]
     return [
         number if number.sources or number.value is None else _derived(number, decimals, unit, firm)
         for number, decimals, unit in numbers
@@ -120,24 +120,32 @@ def _same(shown: float, value: float, decimals: int, unit: float) -> bool:
     return any(min(abs(shown - c), abs(abs(shown) - abs(c))) <= slack for c in candidates)
 
 
-def _derived(number: Number, decimals: int, unit: float, firm: list[Number]) -> Number:
+def _error(decimals: int, unit: float) -> float:
+    """The most by which rounding to the digits shown moves a number."""
+    return 0.5 * 10.0**-decimals * unit
+
+
+def _derived(number: Number, decimals: int, unit: float, firm: list[tuple[Number, float]]) -> Number:
     if number.value is None or (decimals == 0 and unit == 1.0 and abs(number.value) <= 12):
         return number  # a small count follows from too many pairs by chance
-    # The inputs were rounded themselves, so the result may be off by more than half of its last digit.
-    slack = 0.75 * 10.0**-decimals * unit
-    formulas = [formula for a, b in itertools.permutations(firm, 2) for formula in _arithmetic(a, b)]
+    formulas = [formula for a, b in itertools.permutations(firm, 2) for formula in _arithmetic(*a, *b)]
     for sign in (1, -1):  # "fell by 6.85" is told without its sign, but a match with it comes first
-        for formula, value, sources in formulas:
-            if abs(number.value - sign * value) <= slack:
+        for formula, value, error, sources in formulas:
+            if abs(number.value - sign * value) <= error + _error(decimals, unit) * (1 + 1e-9):
                 return dataclasses.replace(number, sources=sources, formula=formula)
     return number
 
 
-def _arithmetic(a: Number, b: Number) -> Iterator[tuple[str, float, tuple[str, ...]]]:
+def _arithmetic(
+    a: Number, error_a: float, b: Number, error_b: float
+) -> Iterator[tuple[str, float, float, tuple[str, ...]]]:
+    """(formula, value, error, sources): what follows from a and b, and how far their rounding moves it."""
     if a.value is None or b.value is None:
         return
     sources = tuple(dict.fromkeys(a.sources + b.sources))
-    yield f"{a.text} − {b.text}", a.value - b.value, sources
-    if b.value:
-        yield f"{a.text} / {b.text}", a.value / b.value, sources
-        yield f"({a.text} − {b.text}) / {b.text}", (a.value - b.value) / b.value, sources
+    yield f"{a.text} − {b.text}", a.value - b.value, error_a + error_b, sources
+    if a.value and b.value:
+        ratio = a.value / b.value
+        error = abs(ratio) * (error_a / abs(a.value) + error_b / abs(b.value))
+        yield f"{a.text} / {b.text}", ratio, error, sources
+        yield f"({a.text} − {b.text}) / {b.text}", ratio - 1, error, sources

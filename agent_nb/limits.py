@@ -34,10 +34,10 @@ class Limits:
                 continue
             if isinstance(value, bool) or not isinstance(value, (int, float)):
                 raise TypeError(f"Limits.{name} is a number, not {value!r}")
-            if name in ("steps", "tokens") and value != int(value):
-                raise SettingError(f"Limits.{name} is a whole number, not {value!r}")
             if math.isnan(value) or value < 0:
                 raise SettingError(f"Limits.{name} is {value!r}; give zero or more")
+            if name in ("steps", "tokens") and not float(value).is_integer():
+                raise SettingError(f"Limits.{name} is a whole number, not {value!r}")
         if self.tools is not None:
             if isinstance(self.tools, str) or not all(isinstance(name, str) for name in self.tools):
                 raise TypeError("Limits.tools is a list of tool names, or None for all")

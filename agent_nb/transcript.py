@@ -26,9 +26,10 @@ class Transcript:
     def __init__(self, path: pathlib.Path | None = None) -> None:
         self.path = path
         self.events: list[Event] = []
+        self._torn = False
         if path is not None and path.exists():
             self.events = read(path)
-            self._end_torn_line(path)
+            self._torn = path.read_bytes()[-1:] not in (b"", b"\n")
 
     def append(self, event: Event) -> None:
         """Keep `event` (streamed pieces are not kept: the whole message follows them)."""
@@ -41,33 +42,29 @@ class Transcript:
         from .redact import redact
 
         line = json.dumps(_redacted(event.to_dict(), redact), ensure_ascii=False, default=str)
-        data = line.encode("utf-8", "replace") + b"\n"
+        # A line that was torn, by a killed kernel or a full disk, must spoil only itself.
+        data = (b"\n" if self._torn else b"") + line.encode("utf-8", "replace") + b"\n"
         try:
             private_file(self.path)
             handle = os.open(self.path, os.O_WRONLY | os.O_APPEND)
             try:
-                written = os.write(handle, data)
-                if written < len(data):
-                    os.write(handle, b"\n")  # so that the torn line spoils only itself
+                self._torn = os.write(handle, data) < len(data)
+                if self._torn:
                     raise OSError("the disk is full")
             finally:
                 os.close(handle)
         except OSError as error:
             raise StoreError(f"the transcript {self.path.name} could not be written: {error}") from error
 
-    def _end_torn_line(self, path: pathlib.Path) -> None:
-        data = path.read_bytes()[-1:]
-        if data and data != b"\n":
-            with path.open("ab") as file:
-                file.write(b"\n")
-
     def runs(self) -> list[list[Event]]:
         """The events, one list a run, in order; a run that goes on with another one is joined to it."""
         runs: dict[str, list[Event]] = {}
         joined: dict[str, str] = {}
         for event in self.events:
-            if isinstance(event, events.RunStarted) and event.resumes in runs:
-                joined[event.run] = joined.get(event.resumes, event.resumes)
+            if isinstance(event, events.RunStarted):
+                first = joined.get(event.resumes, event.resumes)
+                if first in runs:
+                    joined[event.run] = first
             runs.setdefault(joined.get(event.run, event.run), []).append(event)
         return list(runs.values())
 
@@ -120,7 +117,7 @@ def turn_messages(turn: Sequence[Event]) -> list[Json]:
         if isinstance(event, events.RunStarted | events.Acted | events.Observed) and event.message:
             if isinstance(event, events.Acted) and not event.kept:
                 continue
-            _push(messages, event.message)
+            messages.append(event.message)
     return repair(messages)
 
 
@@ -143,6 +140,8 @@ def repair(messages: list[Json]) -> list[Json]:
     """A history that the Messages API accepts: every tool_use answered at once, no orphan results."""
     fixed: list[Json] = []
     for message in messages:
+        if not fixed and message["role"] == "assistant":
+            continue
         pending = _pending(fixed)
         content = message["content"]
         if message["role"] == "user":
@@ -155,8 +154,6 @@ def repair(messages: list[Json]) -> list[Json]:
             _push(fixed, {"role": message["role"], "content": content})
     if pending := _pending(fixed):
         fixed.append({"role": "user", "content": [interrupted(i) for i in pending]})
-    while fixed and fixed[0]["role"] != "user":
-        fixed.pop(0)
     return fixed
 
 

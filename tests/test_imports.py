@@ -10,7 +10,16 @@ import pytest
 PACKAGE = pathlib.Path(__file__).parent.parent / "agent_nb"
 FILES = sorted(PACKAGE.rglob("*.py"))
 VALUES = {"errors", "events", "limits", "memory.record", "tokens", "redact", "places"}
-CONTRACTS = {"task", "approval", "transcript", "result", "models.protocol", "tools.tool", "memory.store", "evidence"}
+CONTRACTS = {
+    "task",
+    "approval",
+    "transcript",
+    "result",
+    "models.protocol",
+    "tools.tool",
+    "memory.store",
+    "evidence",
+}
 HEAVY = ["anthropic", "sklearn", "scipy", "numpy", "pandas", "duckdb", "matplotlib", "sqlalchemy", "mcp"]
 FRONT_END = {"IPython", "ipywidgets", "anywidget", "traitlets", "comm"}
 

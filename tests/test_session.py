@@ -1,0 +1,277 @@
+"""Sessions: stopping at any point, going on, starting anew, and settings that make no sense."""
+
+import json
+
+import pytest
+
+from agent_nb import Limits, Session, events, tool
+from agent_nb.approval import Verdict
+from agent_nb.errors import SettingError
+from agent_nb.models.scripted import ScriptedModel
+from agent_nb.models.validate import validate_messages
+
+
+@tool
+def add(a: int, b: int) -> int:
+    """Add two numbers."""
+    return a + b
+
+
+@tool(effect="write")
+def store(value: int) -> str:
+    """Write a value."""
+    return f"stored {value}"
+
+
+@tool
+def stop(when: str) -> str:
+    """Press the stop button in the middle of a tool."""
+    raise KeyboardInterrupt
+
+
+def use(name, call_id, **given):
+    return {"type": "tool_use", "id": call_id, "name": name, "input": given}
+
+
+def say(text):
+    return {"type": "text", "text": text}
+
+
+def replies():
+    return [
+        {"content": [say("I add."), use("add", "t1", a=1, b=2), use("store", "t2", value=3)]},
+        {"content": [use("add", "t3", a=3, b=4)]},
+        {"content": [say("It is 3, then 7.")]},
+    ]
+
+
+def session(script=None, **settings):
+    settings = {"memory": None, "tools": [add, store, stop], "name": "s", "approve": "auto"} | settings
+    return Session(ScriptedModel(script or replies()), **settings)
+
+
+def valid(made):
+    validate_messages([*made.messages, {"role": "user", "content": [say("next")]}])
+
+
+def reopened(**settings):
+    return Session.open(
+        "s", model=ScriptedModel([{"content": [say("went on")]}]), memory=None, tools=[add], **settings
+    )
+
+
+EVENTS = 24  # a few more than the run has
+
+
+@pytest.mark.parametrize("n", range(EVENTS))
+def test_closed_after_any_event_everything_agrees_and_goes_on(n):
+    made = session()
+    stream = made.stream("goal")
+    seen = [event for _, event in zip(range(n), stream, strict=False)]
+    ended = bool(seen) and isinstance(seen[-1], events.RunEnded)
+    stream.close()
+    if not seen:
+        return
+    assert made.result.stop_reason == ("done" if made.result.done else "interrupted")
+    if not ended:
+        valid(made)
+    again = reopened()
+    assert again.messages == made.messages
+    assert [e for e in again.trace if isinstance(e, events.RunEnded)][
+        -1
+    ].stop_reason == made.result.stop_reason
+    if made.result.done:
+        assert again.run("more").done
+    else:
+        assert again.resume().text == "went on"
+    valid(again)
+
+
+def interrupting(place):
+    """A session that is interrupted in the middle of a stream, a tool or a question."""
+    if place == "stream":
+        pieces = [{"type": "text_delta", "text": "half an ans"}, KeyboardInterrupt()]
+        return session([replies()[0], pieces])
+    if place == "tool":
+        return session(
+            [
+                {
+                    "content": [
+                        use("add", "t1", a=1, b=2),
+                        use("stop", "t2", when="now"),
+                        use("add", "t3", a=1, b=1),
+                    ]
+                }
+            ]
+        )
+
+    def asker(question):
+        raise KeyboardInterrupt
+
+    return session(approve="ask", asker=asker)
+
+
+@pytest.mark.parametrize("place", ["stream", "tool", "question"])
+def test_interrupted_anywhere_the_run_ends_and_can_go_on(place):
+    made = interrupting(place)
+    result = made.run("goal")
+    assert (result.stop_reason, result.done) == ("interrupted", False)
+    assert isinstance(result.trace[-1], events.RunEnded)
+    valid(made)
+    if place == "stream":
+        assert result.text == "half an ans"
+        assert "half an ans" not in json.dumps(made.messages)
+    else:
+        answers = [b for m in made.messages for b in m["content"] if b["type"] == "tool_result"]
+        assert [b.get("is_error", False) for b in answers] == [False, True, True][: len(answers)]
+        assert "interrupted" in answers[1]["content"][0]["text"]
+    again = reopened()
+    assert again.resume().text == "went on"
+    valid(again)
+
+
+def test_a_killed_kernel_loses_at_most_the_step_under_way(own_home):
+    made = session()
+    made.run("goal")
+    path = own_home / "sessions" / "s.jsonl"
+    lines = path.read_bytes().splitlines(keepends=True)
+    for n in range(1, len(lines)):
+        path.write_bytes(b"".join(lines[:n]) + lines[n][: len(lines[n]) // 2])
+        again = reopened()
+        valid(again)
+        whole = [json.loads(line) for line in lines[:n]]
+        kept = [line["message"] for line in whole if line["event"] in ("Acted", "Observed")]
+        for message in kept:
+            for block in message["content"]:
+                assert json.dumps(block) in json.dumps(again.messages)
+
+
+def test_turns_follow_each_other_and_reach_the_model():
+    made = session([{"content": [say("one")]}, {"content": [say("two")]}])
+    made.run("first")
+    made.run("second")
+    texts = [m["content"][0]["text"] for m in made.model.requests[1]["messages"]]
+    assert texts == ["first", "one", "second"]
+    assert made.usage.calls == 2
+
+
+def test_the_same_cell_again_does_not_see_its_earlier_turn():
+    made = session([{"content": [say("one")]}, {"content": [say("two")]}])
+    made.run("first", cell="c1")
+    made.run("first, better", cell="c1")
+    assert len(made.model.requests[1]["messages"]) == 1
+    assert [m["content"][0]["text"] for m in made.messages] == ["first, better", "two"]
+
+
+def test_a_new_kernel_continues_the_session():
+    session([{"content": [say("one")]}]).run("first")
+    again = reopened()
+    again.run("second")
+    assert [m["content"][0]["text"] for m in again.model.requests[0]["messages"]] == [
+        "first",
+        "one",
+        "second",
+    ]
+    assert Session.names() == ["s"]
+
+
+def test_whole_values_stay_under_names_and_tools_see_the_namespace():
+    namespace = {}
+    made = session(namespace=namespace)
+    made.run("goal")
+    assert [seen.value_name for seen in made.task.observations if seen.value_name] == [
+        name for name in namespace if name.startswith("_r")
+    ]
+
+
+def test_tools_of_the_namespace_are_mounted_but_private_ones_not():
+    made = Session(ScriptedModel([]), memory=None, namespace={"add": add, "_store": store, "x": 1})
+    names = made.toolbox().names
+    assert "add" in names
+    assert "store" not in names
+    assert {"list_variables", "describe_variable", "query_sql", "draw_chart", "run_python"} <= set(names)
+
+
+def test_handed_over_variables_enter_the_window():
+    import pandas as pd
+
+    frame = pd.DataFrame({"region": ["north"], "amount": [1.5]})
+    made = Session(ScriptedModel([{"content": [say("ok")]}]), memory=None, name="s", namespace={"kpi": frame})
+    made.run("goal", use=["kpi"])
+    assert "amount" in made.model.requests[0]["system"]
+    assert any(part["part"] == "handed over" for part in made.window())
+    with pytest.raises(SettingError, match="kpi"):
+        made.run("goal", use=["nothing"])
+
+
+@pytest.mark.parametrize(
+    ("settings", "said"),
+    [
+        ({"planner": "psychic"}, "react"),
+        ({"approve": "yes"}, "auto"),
+        ({"model": "no-such-model"}, "no-such-model"),
+    ],
+)
+def test_settings_that_do_not_exist_are_one_line(settings, said):
+    with pytest.raises(SettingError, match=said) as caught:
+        Session(**({"memory": None, "name": "s", "tools": []} | settings)).run("goal")
+    assert "\n" not in str(caught.value)
+
+
+def test_goals_and_tools_that_make_no_sense_call_no_model():
+    made = session()
+    for bad in (lambda: made.run("  \n"), lambda: made.run("g", limits=Limits(tools=["nope"]))):
+        with pytest.raises(SettingError):
+            bad()
+    assert made.model.requests == []
+    with pytest.raises(SettingError, match="no session"):
+        Session.open("never")
+
+
+def test_nothing_is_written_before_the_first_run(own_home):
+    session()
+    assert not own_home.exists()
+
+
+def test_a_lone_surrogate_or_null_in_a_goal_does_no_harm():
+    made = session([{"content": [say("ok \ud800")]}, {"content": [say("ok")]}])
+    assert made.run("a \ud83d b \x00 c").done
+    assert made.run("next").done
+    valid(reopened())
+
+
+def test_secrets_of_a_goal_do_not_reach_the_transcript(own_home):
+    key = "sk-ant-api03-" + "a1B2" * 20
+    session([{"content": [say("ok")]}]).run(f"use the key {key}")
+    assert key not in (own_home / "sessions" / "s.jsonl").read_text()
+
+
+def test_the_full_disk_ends_the_run_and_says_so(monkeypatch):
+    import os
+
+    made = session()
+    real, count = os.write, iter(range(10_000))
+    monkeypatch.setattr(
+        os, "write", lambda fd, data: real(fd, data) if next(count) < 4 else real(fd, data[:9])
+    )
+    result = made.run("goal")
+    monkeypatch.undo()
+    assert result.stop_reason == "error"
+    assert "disk is full" in result.reason
+    valid(reopened())
+
+
+def test_denials_do_not_hang_without_anyone(monkeypatch):
+    made = session(approve="ask")
+    assert made.run("goal").task.observations[1].kind == "denied"
+
+
+def test_waiting_for_the_user_is_not_charged(monkeypatch):
+    import time
+
+    def asker(question):
+        time.sleep(0.3)
+        return Verdict("approve", by="widget")
+
+    made = session(approve="ask", asker=asker, limits=Limits(seconds=0.25))
+    assert made.run("goal").done
