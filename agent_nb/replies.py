@@ -110,10 +110,15 @@ def _clean(content: Any, used_ids: set[str]) -> tuple[list[Json], list[str]]:
     return blocks, notices
 
 
+def without_surrogates(text: str) -> str:
+    """The text as a request can carry it: surrogate pairs joined, lone ones as U+FFFD."""
+    return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
+
+
 def _sendable(block: Any) -> Any:
     """The same without lone surrogates, which no request can carry."""
     if isinstance(block, str):
-        return block.encode("utf-8", "replace").decode()
+        return without_surrogates(block)
     if isinstance(block, dict):
         return {key: _sendable(value) for key, value in block.items()}
     return [_sendable(value) for value in block] if isinstance(block, list) else block

@@ -14,6 +14,7 @@ from .bench import Bench
 from .errors import SettingError, StoreError, one_line
 from .events import Event
 from .limits import Limits
+from .replies import without_surrogates
 from .result import Result
 from .task import Observation, Task, Usage
 from .tools.tool import Tool, Toolbox
@@ -194,7 +195,7 @@ class Session:
         if planner is not None:
             _one_of("planner", planner, PLANNERS)
         text, wanted = criteria.split(goal)
-        text = text.encode("utf-8", "replace").decode()  # no request can carry a lone surrogate
+        text = without_surrogates(text)
         task = Task(goal=goal, run=uuid.uuid4().hex[:12], session=self.name, criteria=wanted)
         task.messages = [{"role": "user", "content": [{"type": "text", "text": text}]}]
         bench = self._bench(task, model, limits, approve, memory)

@@ -19,6 +19,6 @@ def estimate_tokens(text: str) -> int:
     Add 15 % where a hard limit must not be passed.
     """
     counts = [len(pattern.findall(text)) for pattern in (_CJK, _LOWER, _UPPER, _DIGIT, _PUNCT, _SPACE)]
-    cjk, lower, upper, digits, punctuation, spaces = counts
+    cjk, lower, upper, digits, punctuation, _ = counts
     others = len(text) - sum(counts)  # newlines and all other scripts
     return round(1.15 * cjk + lower / 2.7 + 0.75 * upper + 0.6 * digits + 0.85 * punctuation + others)

@@ -251,22 +251,20 @@ def test_the_full_disk_ends_the_run_and_says_so(monkeypatch):
 
     made = session()
     real, count = os.write, iter(range(10_000))
-    monkeypatch.setattr(
-        os, "write", lambda fd, data: real(fd, data) if next(count) < 4 else real(fd, data[:9])
-    )
-    result = made.run("goal")
-    monkeypatch.undo()
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "write", lambda fd, data: real(fd, data if next(count) < 4 else data[:9]))
+        result = made.run("goal")
     assert result.stop_reason == "error"
     assert "disk is full" in result.reason
     valid(reopened())
 
 
-def test_denials_do_not_hang_without_anyone(monkeypatch):
+def test_denials_do_not_hang_without_anyone():
     made = session(approve="ask")
     assert made.run("goal").task.observations[1].kind == "denied"
 
 
-def test_waiting_for_the_user_is_not_charged(monkeypatch):
+def test_waiting_for_the_user_is_not_charged():
     import time
 
     def asker(question):

@@ -98,10 +98,10 @@ def test_a_full_disk_is_one_line_and_spoils_nothing(tmp_path, monkeypatch):
     made = saved(tmp_path, turn("r", "", "", *WHOLE))
     before = len(read(made.path))
     real = os.write
-    monkeypatch.setattr(os, "write", lambda fd, data: real(fd, data[: len(data) // 2]))
-    with pytest.raises(StoreError, match="disk is full"):
-        made.append(events.Noticed(run="n", text="lost"))
-    monkeypatch.undo()
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "write", lambda fd, data: real(fd, data[: len(data) // 2]))
+        with pytest.raises(StoreError, match="disk is full"):
+            made.append(events.Noticed(run="n", text="lost"))
     made.append(events.Noticed(run="n", text="kept"))
     assert len(read(made.path)) == before + 1
 
