@@ -1,0 +1,10 @@
+"""What a person sees of a run: events → HTML and text, pure functions.
+
+They know events only, so that any saved transcript can be drawn anywhere, without a kernel.
+"""
+
+from .html import recall_html, run_html
+from .lines import Lines
+from .text import run_text
+
+__all__ = ["Lines", "recall_html", "run_html", "run_text"]

@@ -1,0 +1,183 @@
+"""Short words for what both views say: statuses, sizes, labels. Plain text, no markup."""
+
+from __future__ import annotations
+
+import json
+import re
+from typing import Any
+
+from .story import Call, Run, Step
+
+Json = dict[str, Any]
+
+STATIONS = ("load", "plan", "act", "observe", "judge", "consolidate")
+
+_STATUS = {
+    "done": ("done", "good"),
+    "needs_input": ("asks you", "warn"),
+    "limit_steps": ("stopped: no steps left", "warn"),
+    "limit_tokens": ("stopped: no tokens left", "warn"),
+    "limit_cost": ("stopped: no money left", "warn"),
+    "limit_seconds": ("stopped: no time left", "warn"),
+    "no_progress": ("stopped: no progress", "warn"),
+    "interrupted": ("stopped by you", "warn"),
+    "truncated": ("cut off", "bad"),
+    "empty": ("no answer", "bad"),
+    "context_full": ("window full", "bad"),
+    "refused": ("refused", "bad"),
+    "error": ("failed", "bad"),
+}
+
+
+def status(run: Run) -> tuple[str, str]:
+    """(words, tone) of a run; the tone is good, warn, bad or live."""
+    if run.ended is None:
+        asking = any(call.state == "asking" for _, call, _ in run.cards)
+        return ("waits for you", "warn") if asking else ("running", "live")
+    return _STATUS.get(run.ended.stop_reason, (run.ended.stop_reason or "ended", "warn"))
+
+
+def count(number: Any, noun: str) -> str:
+    """'1 row', '2 rows', '336,776 rows'."""
+    return f"{number:,} {noun}" + ("" if number == 1 else "s")
+
+
+def size(number: float | None) -> str:
+    """A count in few letters: 812, 6.1k, 100k, 1.2M."""
+    if number is None:
+        return "–"
+    for limit, unit in ((1e6, "M"), (1e3, "k")):
+        if number >= limit:
+            value = number / limit
+            return f"{value:.0f}{unit}" if value >= 100 or value == int(value) else f"{value:.1f}{unit}"
+    return f"{number:g}"
+
+
+def money(cost: float | None) -> str:
+    """Dollars with as many digits as say something; "–" where no price is known."""
+    if cost is None:
+        return "–"
+    return f"${cost:.2f}" if cost >= 1 or cost == 0 else f"${cost:.4f}".rstrip("0")
+
+
+def duration(ms: float) -> str:
+    """Milliseconds as people say them."""
+    if ms < 1:
+        return f"{ms:.1f} ms"
+    if ms < 1_000:
+        return f"{ms:.0f} ms"
+    return f"{ms / 1_000:.1f} s" if ms < 100_000 else f"{ms / 60_000:.0f} min"
+
+
+def clip(text: str, chars: int) -> str:
+    """One line of at most `chars` characters, "…" where it was cut."""
+    line = " ".join(str(text)[: chars * 8].split())
+    return line if len(line) <= chars else line[: chars - 1].rstrip() + "…"
+
+
+def field(row: Json, name: str, chars: int) -> str:
+    """A field of a row from a transcript, as one line; "" where it is missing."""
+    return clip(row.get(name) or "", chars)
+
+
+def cut(text: str, chars: int) -> tuple[str, str]:
+    """(text of at most `chars` characters, what was cut in words or "")."""
+    if len(text) <= chars:
+        return text, ""
+    return text[:chars], f"first {chars:,} of {len(text):,} characters"
+
+
+_PLAIN = re.compile(r"\*+|`+|^[#>]+\s*|\[([^\[\]]{0,200})\]\([^()\s]{0,500}\)", re.MULTILINE)
+
+
+def number(step: Step, position: int) -> str:
+    """The number of a call: that of its step, with a letter where the step makes several."""
+    return f"{step.number}{chr(97 + position % 26) if step.several else ''}"
+
+
+def label(step: Step, call: Call, position: int) -> str:
+    """What a call is for, in a line: the first sentence of the thought, else its own arguments."""
+    thought = _PLAIN.sub(lambda m: m.group(1) or "", step.text[:2_000]) if position == 0 else ""
+    sentence = re.split(r"(?<=[.!?])\s|(?<=[。！？])|\n", thought.strip(), maxsplit=1)[0]
+    if sentence:
+        return clip(sentence.rstrip(".。:："), 110)
+    for field in ("title", "query", "code", "text", "name", "pattern"):
+        if isinstance(call.input.get(field), str) and call.input[field].strip():
+            return clip(call.input[field], 110)
+    return clip(", ".join(f"{key} {value}" for key, value in call.input.items()), 110)
+
+
+def outcome(call: Call) -> tuple[str, str]:
+    """(words, tone) for what came of a call."""
+    if call.state == "running":
+        return "running", "live"
+    if call.state == "asking":
+        return "waits for your word", "warn"
+    if call.state == "denied":
+        return denial(call), "bad"
+    if call.state == "error":
+        return clip(call.body.get("error") or call.raw or "failed", 120), "bad"
+    return found(call), ""
+
+
+def denial(call: Call) -> str:
+    """Who denied a call and why."""
+    if call.verdict is None:
+        return clip(call.body.get("error") or "denied", 120)
+    who = "denied by you" if call.verdict.by in ("widget", "input") else "denied by policy"
+    return f"{who}: “{clip(call.verdict.reason, 90)}”" if call.verdict.reason else who
+
+
+def found(call: Call) -> str:
+    """What a successful call brought, in a few words."""
+    body, total = call.body, call.seen.get("total_rows")
+    if "chart" in body:
+        return "chart below" if call.seen.get("artifacts") else "chart"
+    if total is not None:
+        return count(total, "row")
+    if isinstance(body.get("variables"), list):
+        return count(len(body["variables"]), "variable")
+    if "value" in body:
+        return clip(json.dumps(body["value"], ensure_ascii=False), 60)
+    if isinstance(body.get("text"), str):
+        return clip(body["text"], 60)
+    return clip(call.raw, 60) if not body else "ok"
+
+
+def table_note(call: Call, rows: int, columns: int) -> str:
+    """How much of the table is shown, and under which name the whole stays."""
+    total, name = call.seen.get("total_rows"), call.seen.get("value_name")
+    notes = []
+    if total is not None and total > rows:
+        notes.append(f"first {rows:,} of {total:,} rows")
+    if len(call.seen.get("columns") or []) > columns:
+        notes.append(f"first {columns} of {len(call.seen['columns'])} columns")
+    if name:
+        notes.append(f"the whole {'table' if total is not None else 'value'} is {name}")
+    return " · ".join(notes)
+
+
+def gates_line(gates: list[Json]) -> str:
+    """'38 candidates → 9 score → 2 budget'."""
+    return " → ".join(f"{gate.get('left', 0):,} {gate.get('name', '')}" for gate in gates[1:])
+
+
+def evidence_line(evidence: list[Json]) -> str:
+    """'3 of 4 numbers have evidence', or "" for an answer without numbers."""
+    if not evidence:
+        return ""
+    held = sum(bool(row.get("sources")) for row in evidence)
+    if len(evidence) == 1:
+        return "the number has evidence" if held else "the number has no evidence"
+    if held == len(evidence):
+        return f"all {held} numbers have evidence"
+    return f"{held} of {len(evidence)} numbers have evidence"
+
+
+def valve(name: str, used: Any, limit: Any) -> str:
+    """'4 / 12', '6.1k / 100k', '$0.02 / $1', '2.8 s / 600 s'."""
+    if name == "seconds":
+        text = f"{used:.1f} s" if used < 100 else f"{used:.0f} s"
+        return f"{text} / {limit:g} s" if limit else text
+    form = money if name == "cost" else size
+    return f"{form(used)} / {form(limit)}" if limit is not None else form(used)
