@@ -1,0 +1,85 @@
+"""Interrupts at random moments: whatever the run was doing, its session goes on and its history is valid."""
+
+import os
+import random
+import signal
+import time
+
+import pytest
+
+from agent_nb import Session, events, tool
+from agent_nb.models.scripted import ScriptedModel
+from agent_nb.models.validate import validate_messages
+
+
+@tool
+def wait(ms: int) -> str:
+    """Wait."""
+    time.sleep(ms / 1000)
+    return "waited"
+
+
+@tool(parallel=True)
+def wait_aside(ms: int) -> str:
+    """Wait in a thread."""
+    time.sleep(ms / 1000)
+    return "waited aside"
+
+
+def say(text):
+    return {"type": "text", "text": text}
+
+
+def script():
+    def use(name, i):
+        return {"type": "tool_use", "id": f"t{i}", "name": name, "input": {"ms": 1}}
+
+    steps = [
+        {"content": [say("s " * 40), use("wait", 3 * i), use("wait_aside", 3 * i + 1)]} for i in range(6)
+    ]
+    return [*steps, {"content": [say("the end " * 10)]}]
+
+
+@pytest.fixture
+def alarm():
+    """Raise KeyboardInterrupt on the main thread after so many seconds, as the stop button does."""
+
+    def ring(signum, frame):
+        raise KeyboardInterrupt
+
+    before = signal.signal(signal.SIGALRM, ring)
+    yield lambda seconds: signal.setitimer(signal.ITIMER_REAL, seconds)
+    signal.setitimer(signal.ITIMER_REAL, 0)
+    signal.signal(signal.SIGALRM, before)
+
+
+def interrupted_run(made, alarm, after):
+    try:
+        alarm(after)
+        for _ in made.stream("goal"):
+            pass
+        alarm(0)
+    except KeyboardInterrupt:  # it came between two events, in the hands of whoever draws them
+        pass
+    finally:
+        alarm(0)
+
+
+@pytest.mark.parametrize("seed", range(int(os.environ.get("AGENT_NB_SOAK", "60"))))
+def test_at_a_random_moment(seed, alarm):
+    made = Session(ScriptedModel(script()), tools=[wait, wait_aside], memory=None, name="s")
+    interrupted_run(made, alarm, random.Random(seed).uniform(0.0005, 0.06))
+    if not made.trace:
+        return
+    again = Session.open(
+        "s", tools=[wait, wait_aside], memory=None, model=ScriptedModel([{"content": [say("on")]}] * 2)
+    )
+    validate_messages([*again.messages, {"role": "user", "content": [say("next")]}])
+    ends = [e for e in again.trace if isinstance(e, events.RunEnded)]
+    if ends and ends[-1].done:
+        assert again.run("next").text == "on"
+    else:
+        assert again.resume().text == "on"
+        goals = [e.message for e in again.trace if isinstance(e, events.RunStarted)]
+        assert goals[0]["content"][0]["text"] == "goal"
+    validate_messages([*again.messages, {"role": "user", "content": [say("next")]}])
