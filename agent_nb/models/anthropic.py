@@ -9,15 +9,19 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ..errors import CredentialsError, RequestRefused, SettingError
-from . import prices as price_list
 from .faults import NO_CREDENTIALS, plain, translate
-from .prices import Price
+from .prices import PRICES, Price, dollars, price_of
 from .stream import Assembly
 
 Json = dict[str, Any]
 
 API_HOST = "api.anthropic.com"
 _CACHE = {"type": "ephemeral"}
+
+# These models refuse thinking blocks once anything before them has changed, and between two turns it does:
+# the memory in the system prompt is another one, old turns are folded. Such blocks are to be dropped instead.
+_BINDS_THINKING = re.compile(r"claude-(?:(?:haiku|sonnet|opus)-5-5|(?:fable|mythos)-5-[12])(?:-\d{8})?$")
+_BINDING_HEADER = {"anthropic-beta": "thinking-binding-controls-2026-08-01"}
 
 
 class AnthropicModel:
@@ -72,10 +76,10 @@ class AnthropicModel:
 
     def cost(self, usage: Mapping[str, Any]) -> float | None:
         """US dollars of one call; None where no price is known (another server, an unknown model)."""
-        own = price_list.price_of(self.name, self._prices or {})
-        listed = price_list.price_of(self.name, price_list.PRICES) if self.server == API_HOST else None
+        own = price_of(self.name, self._prices or {})
+        listed = price_of(self.name, PRICES) if self.server == API_HOST else None
         price = own or listed
-        return None if price is None else price_list.dollars(usage, price)
+        return None if price is None else dollars(usage, price)
 
     def reply(
         self,
@@ -120,6 +124,8 @@ class AnthropicModel:
             request["tools"] = list(tools)
         if self.thinking:
             request["thinking"] = self.thinking
+            if "block_binding" in self.thinking:
+                request["extra_headers"] = _BINDING_HEADER
         return _cached(request) if self.caching else request
 
     def _connected(self) -> Any:
@@ -171,7 +177,10 @@ def _thinking(model: str) -> Json | None:
     found = re.match(r"claude-[a-z]+-(\d+)(?:-(\d{1,2}))?(?:-|$)", model)
     if not found or (int(found[1]), int(found[2] or 0)) < (4, 6):
         return None
-    return {"type": "adaptive", "display": "summarized"}
+    thinking: Json = {"type": "adaptive", "display": "summarized"}
+    if _BINDS_THINKING.match(model):
+        thinking["block_binding"] = {"prefix_mismatch_behavior": "drop_block"}
+    return thinking
 
 
 def _cached(request: Json) -> Json:

@@ -7,6 +7,7 @@ import json
 import re
 from typing import Any
 
+from .. import redact
 from .stream import mended
 
 Json = dict[str, Any]
@@ -19,6 +20,8 @@ _DATE = re.compile(
     r"|\b(?:today|yesterday|just now"
     r"|\d+(?:\.\d+)? ?(?:s|min|h|d|seconds?|minutes?|hours?|days?|weeks?|months?|years?) (?:ago|old))\b"
 )
+# The loop closes each message of results with what is left of its valves, the seconds among them.
+_SPENT = re.compile(r"\d+ of [\d.e+]+ s used")
 
 
 def comparable(messages: list[Json], system: str, tools: list[Json]) -> Json:
@@ -50,6 +53,8 @@ def comparable(messages: list[Json], system: str, tools: list[Json]) -> Json:
 def _plain_block(block: Json, numbers: dict[str, str], names: dict[str, str]) -> Json:
     block = {key: value for key, value in block.items() if key != "cache_control"}
     match block.get("type"):
+        case "text":
+            block["text"] = _SPENT.sub("<time> used", block["text"])
         case "tool_use":
             block["id"] = numbers.setdefault(block["id"], f"call {len(numbers) + 1}")
             names[block["id"]] = block["name"]
@@ -88,7 +93,7 @@ def _without_moments(value: Any) -> Any:
 
 def difference(recorded: Json, now: Json) -> str:
     """The first difference of two comparable requests in words, or ""."""
-    if recorded == now:
+    if json.dumps(recorded, sort_keys=True) == json.dumps(now, sort_keys=True):  # 1, 1.0 and True differ
         return ""
     for part in ("messages", "tools", "system"):
         if found := _first(recorded.get(part), now.get(part), []):
@@ -174,5 +179,12 @@ def _common(one: str, other: str) -> int:
 
 
 def redacted(value: Any) -> Any:
-    """`value` with what looks like a secret taken out."""
+    """`value` with every secret in its texts masked."""
+    match value:
+        case str():
+            return redact.redact(value)
+        case dict():
+            return {key: redacted(item) for key, item in value.items()}
+        case list():
+            return [redacted(item) for item in value]
     return value

@@ -33,9 +33,16 @@ class Price:
 
 PRICES: dict[str, Price] = {
     "claude-haiku-5-5": Price(0.10, 0.50, long_prompt=100_000, long_factor=5.0),
-    "claude-sonnet-5-5": Price(2.0, 10.0),
-    "claude-opus-5-5": Price(4.0, 20.0),
-    "claude-fable-5-1": Price(10.0, 50.0),
+    "claude-sonnet-5-5": Price(2.0, 10.0, cache_read=0.05),
+    "claude-opus-5-5": Price(4.0, 20.0, cache_read=0.05),
+    "claude-fable-5-1": Price(10.0, 50.0, cache_read=0.025),
+    "claude-fable-5": Price(10.0, 50.0),
+    "claude-opus-5": Price(5.0, 25.0),
+    "claude-opus-4-8": Price(5.0, 25.0),
+    "claude-opus-4-7": Price(5.0, 25.0),
+    "claude-opus-4-6": Price(5.0, 25.0),
+    "claude-sonnet-5": Price(2.0, 10.0),
+    "claude-haiku-4-5": Price(1.0, 5.0),
 }
 
 

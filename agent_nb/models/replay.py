@@ -95,8 +95,7 @@ class RecordingModel:
             firsts.setdefault(call["take"], call["request"])
         dropped: set[int] = {take for take, first in firsts.items() if first == request}
         kept = [call for call in calls if call["take"] not in dropped]
-        if len(kept) < len(calls) or not calls:
-            _replace(self.path, [header, *kept])
+        _replace(self.path, [header, *kept])
         return max(firsts, default=0) + 1
 
 
@@ -147,7 +146,7 @@ class ReplayModel:
 def _read(path: Path) -> tuple[Json, list[Json]]:
     """Header and calls of a recording. Raises SettingError in one line."""
     try:
-        lines = path.read_text(encoding="utf-8").splitlines()
+        lines = path.read_text(encoding="utf-8").removesuffix("\n").split("\n")
     except (OSError, ValueError) as error:
         why = getattr(error, "strerror", None) or "it is not text"
         raise SettingError(f"the recording {path} cannot be read: {why}") from None

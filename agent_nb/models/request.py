@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
@@ -71,3 +73,58 @@ def _marks(value: Any) -> Iterator[int]:
     elif isinstance(value, list):
         for item in value:
             yield from _marks(item)
+
+
+class Bindings:
+    """Which history each thinking block was written after, and whether a request still has it so.
+
+    Newer models refuse a thinking block when system, tools or any message before it has changed, unless the
+    request asks for such blocks to be dropped.
+    """
+
+    def __init__(self) -> None:
+        self.prefixes: dict[str, str] = {}
+
+    def learn(self, body: Json, content: list[Json]) -> None:
+        """Bind the thinking blocks of a reply to the request that it answers."""
+        prefix = _prefix(body, len(body["messages"]))
+        for signature in _signatures(content):
+            self.prefixes[signature] = prefix
+
+    def check(self, body: Json, headers: Mapping[str, str]) -> list[str]:
+        """Places of blocks that would be dropped. Raises ValueError where they are not to be dropped."""
+        wrong = [
+            f"messages.{n}"
+            for n, message in enumerate(body["messages"])
+            for signature in _signatures(message["content"])
+            if self.prefixes.get(signature) not in (None, _prefix(body, n))
+        ]
+        binding = (body.get("thinking") or {}).get("block_binding") or {}
+        if binding and "thinking-binding-controls" not in headers.get("anthropic-beta", ""):
+            raise ValueError("thinking.block_binding: extra inputs are not permitted without its beta header")
+        if wrong and binding.get("prefix_mismatch_behavior") != "drop_block":
+            raise ValueError(f"{wrong[0]}: invalid signature: the block is bound to a different conversation")
+        return wrong
+
+
+def _signatures(content: Any) -> list[str]:
+    blocks = content if isinstance(content, list) else []
+    return [block["signature"] for block in blocks if block.get("type") == "thinking"]
+
+
+def _prefix(body: Json, end: int) -> str:
+    parts = [body.get("system"), body.get("tools"), body["messages"][:end]]
+    return hashlib.sha256(json.dumps(_bare(parts), sort_keys=True).encode()).hexdigest()
+
+
+def _bare(value: Any) -> Any:
+    """`value` without cache marks and thinking blocks, texts as lists of blocks."""
+    if isinstance(value, dict):
+        value = {key: item for key, item in value.items() if key != "cache_control"}
+        if isinstance(value.get("content"), str):
+            value["content"] = [{"type": "text", "text": value["content"]}]
+        return {key: _bare(item) for key, item in value.items()}
+    if isinstance(value, list):
+        hidden = ("thinking", "redacted_thinking")
+        return [_bare(x) for x in value if not (isinstance(x, dict) and x.get("type") in hidden)]
+    return value

@@ -18,7 +18,7 @@ from socketserver import ThreadingMixIn
 from types import TracebackType
 from typing import Any
 
-from .request import check_request
+from .request import Bindings, check_request
 from .scripted import as_message
 
 Json = dict[str, Any]
@@ -89,7 +89,8 @@ class ScriptedServer:
         tokens: what `/v1/messages/count_tokens` answers; None: 404, as other servers do.
 
     `requests` keeps the bodies of accepted and refused requests, `headers` their headers (names in lower
-    case), `refused` the texts of the refusals, `gone` the number of clients that left in mid-reply.
+    case), `refused` the texts of the refusals, `dropped` the places of thinking blocks that no longer stood
+    after the history that they were written after, `gone` the number of clients that left in mid-reply.
     """
 
     def __init__(self, replies: Iterable[Reply] = (), *, tokens: int | None = 42) -> None:
@@ -98,10 +99,12 @@ class ScriptedServer:
         self.requests: list[Json] = []
         self.headers: list[dict[str, str]] = []
         self.refused: list[str] = []
+        self.dropped: list[str] = []
         self.gone = 0
         self.stopping = threading.Event()
         self._played = 0
         self._paused = False
+        self._bindings = Bindings()
         self._lock = threading.Lock()
         self._http: _Http | None = None
         self._thread: threading.Thread | None = None
@@ -140,6 +143,7 @@ class ScriptedServer:
                 return Failure(401, "Authorization header is missing")
             try:
                 check_request(body, headers, paused=self._paused)
+                self.dropped += self._bindings.check(body, headers)
             except ValueError as error:
                 self.refused.append(str(error))
                 return Failure(400, str(error))
@@ -149,6 +153,8 @@ class ScriptedServer:
             self._played += 1
             message = reply.message if isinstance(reply, Streamed) else reply
             self._paused = isinstance(message, dict) and message.get("stop_reason") == "pause_turn"
+            if isinstance(message, dict):
+                self._bindings.learn(body, as_message(message)["content"])
             return reply
 
 
