@@ -81,11 +81,12 @@ def show(value: Any, name: str = "", sizes: Sizes | None = None) -> Shown:
     if picture:
         reply = Reply({"picture": type(value).__name__}, value, (picture,))
     if reply:
-        table = as_table(reply.value) if "columns" in reply.body else None
+        table = as_table(reply.value) if "columns" in reply.body and reply.value is not NOTHING else None
         fields = {key: inner for key, inner in reply.body.items() if key not in ("columns", "rows")}
     else:
         table, fields = as_table(value), {}
     if table:
+        table = dataclasses.replace(table, complete=fields.pop("complete", True))
         return _show_table(table, fields, name, sizes)
     if reply:
         cap = reply.total_chars or sizes.total_chars

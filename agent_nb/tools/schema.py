@@ -229,7 +229,7 @@ def _tuple(args: tuple[Any, ...], outer: tuple[Any, ...]) -> Shape:
 
 
 def _dict(args: tuple[Any, ...], outer: tuple[Any, ...]) -> Shape:
-    if args and args[0] is not str and args[0] is not Any:
+    if args and args[0] is not str:
         raise SettingError("the keys of a dict must be str")
     item = shape_of(args[1], outer) if args else Shape({})
     schema: Json = {"type": "object"} | ({"additionalProperties": item.schema} if item.schema else {})
@@ -248,11 +248,14 @@ def _dataclass(cls: type, outer: tuple[Any, ...]) -> Shape:
 
 def _typed_dict(cls: Any, outer: tuple[Any, ...]) -> Shape:
     shapes = {}
+    required = []
     for name, hint in _hints(cls).items():
-        if typing.get_origin(hint) in (typing.Required, typing.NotRequired):
-            hint = typing.get_args(hint)[0]
-        shapes[name] = shape_of(hint, outer)
-    required = [name for name in shapes if name in cls.__required_keys__]
+        marker: Any = typing.get_origin(hint)
+        marked = marker is typing.Required or marker is typing.NotRequired
+        shapes[name] = shape_of(typing.get_args(hint)[0] if marked else hint, outer)
+        # The class itself overlooks markers in annotations that are kept as text.
+        if marker is typing.Required or (not marked and name in cls.__required_keys__):
+            required.append(name)
     schema = _object({name: shape.schema for name, shape in shapes.items()}, required)
     return Shape(schema, lambda value: {key: shapes[key](inner) for key, inner in value.items()})
 

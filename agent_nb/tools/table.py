@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import sys
 from collections.abc import Callable
 from typing import Any
 
@@ -24,29 +23,35 @@ class Table:
     complete: bool = True
 
 
-@dataclasses.dataclass(frozen=True)
-class Cut:
-    """A table whose source has more rows than were fetched."""
+def kind_of(value: Any) -> str:
+    """Library and class of a table or array ("polars.LazyFrame"), or "" where it is none.
 
-    frame: Any
+    Only the type is looked at, never the value: an object may answer any question with work or an error.
+    """
+    for cls in type(value).__mro__:
+        library = cls.__module__.partition(".")[0]
+        if library in ("pandas", "polars", "pyarrow", "numpy"):
+            return f"{library}.{cls.__name__}"
+    return ""
+
+
+FRAMES = ("pandas.DataFrame", "polars.DataFrame", "pyarrow.Table", "pyarrow.RecordBatch")
 
 
 def as_table(value: Any) -> Table | None:
     """`value` as a Table, or None where it is none. No library is imported for it."""
-    if isinstance(value, Cut):
-        table = as_table(value.frame)
-        return dataclasses.replace(table, complete=False) if table else None
-    module = type(value).__module__.partition(".")[0]
+    kind = kind_of(value)
     try:
-        if module == "pandas":
-            return _pandas(value)
-        if module == "polars":
-            return _polars(value)
-        if module == "pyarrow":
+        if kind in ("pandas.DataFrame", "pandas.Series"):
+            return _pandas(value.to_frame(_series_name(value)) if kind.endswith("Series") else value)
+        if kind in ("polars.DataFrame", "polars.Series"):
+            frame = value.to_frame() if kind.endswith("Series") else value
+            return Table(list(frame.columns), frame.height, lambda n: [list(r) for r in frame.head(n).rows()])
+        if kind in ("pyarrow.Table", "pyarrow.RecordBatch"):
             return _arrow(value)
-        if module == "numpy" and getattr(value, "ndim", 0) == 2 and value.dtype.names is None:
+        if kind == "numpy.ndarray" and value.ndim == 2 and value.dtype.names is None:
             names = [str(i) for i in range(value.shape[1])]
-            return Table(names, value.shape[0], lambda n: value[:n].tolist())
+            return Table(names, value.shape[0], lambda n: list(value[:n].tolist()))
         if type(value) is list:
             return _dicts(value)
     except Exception:  # a subclass of the user's own may break any of it; then it is shown as a value
@@ -54,25 +59,24 @@ def as_table(value: Any) -> Table | None:
     return None
 
 
-def _pandas(value: Any) -> Table | None:
-    pandas = sys.modules["pandas"]
-    if isinstance(value, pandas.Series):
-        value = value.to_frame(value.name if value.name is not None else "value")
-    if not isinstance(value, pandas.DataFrame):
-        return None
-    plain_index = isinstance(value.index, pandas.RangeIndex) and value.index.name is None
+def _series_name(value: Any) -> Any:
+    return value.name if value.name is not None else "value"
+
+
+def _pandas(value: Any) -> Table:
+    index = value.index
+    plain_index = type(index).__name__ == "RangeIndex" and index.name is None
 
     def flat(n: int) -> Any:
         head = value.head(n)
-        return head if plain_index else head.reset_index(allow_duplicates=True, names=_index_names(value))
+        return head if plain_index else head.reset_index(allow_duplicates=True, names=_index_names(head))
 
     def head(n: int) -> list[list[Any]]:
-        return [
-            list(row)
-            for row in zip(*(_cells(flat(n).iloc[:, i]) for i in range(flat(0).shape[1])), strict=True)
-        ]
+        frame = flat(n)
+        columns = [_cells(frame.iloc[:, i]) for i in range(frame.shape[1])]
+        return [list(row) for row in zip(*columns, strict=True)]
 
-    return Table([column_name(c) for c in flat(0).columns], len(value), head)
+    return Table([column_name(name) for name in flat(0).columns], len(value), head)
 
 
 def _index_names(frame: Any) -> list[Any]:
@@ -94,19 +98,22 @@ def column_name(name: Any) -> str:
     return "_".join(str(part) for part in name if str(part)) if isinstance(name, tuple) else str(name)
 
 
-def _polars(value: Any) -> Table | None:
-    polars = sys.modules["polars"]
-    if isinstance(value, polars.Series):
-        value = value.to_frame()
-    if not isinstance(value, polars.DataFrame):
-        return None
-    return Table(list(value.columns), value.height, lambda n: [list(row) for row in value.head(n).rows()])
+def unique_names(names: list[str]) -> list[str]:
+    """SQL does not tell "A" from "a": the second becomes "a_1"."""
+    taken: set[str] = set()
+    kept = []
+    for name in names:
+        name = name or "column"
+        number, free = 0, name
+        while free.casefold() in taken:
+            number += 1
+            free = f"{name}_{number}"
+        taken.add(free.casefold())
+        kept.append(free)
+    return kept
 
 
-def _arrow(value: Any) -> Table | None:
-    if type(value).__name__ not in ("Table", "RecordBatch"):
-        return None
-
+def _arrow(value: Any) -> Table:
     def head(n: int) -> list[list[Any]]:
         columns = [column.to_pylist() for column in value.slice(0, n).columns]
         return [list(row) for row in zip(*columns, strict=True)]
@@ -116,10 +123,10 @@ def _arrow(value: Any) -> Table | None:
 
 def _dicts(value: list[Any]) -> Table | None:
     """A list of dicts of the same plain keys is a table."""
-    if not value or not all(type(row) is dict for row in value[:100]):
+    if not value or type(value[0]) is not dict:
         return None
     names = list(value[0])
-    if not names or not all(isinstance(n, str) for n in names):
+    if not names or not all(isinstance(name, str) for name in names):
         return None
     if any(type(row) is not dict or list(row) != names for row in value):
         return None

@@ -12,8 +12,6 @@ def modify_address(order_id: str, address: str) -> dict:
 
 from __future__ import annotations
 
-import asyncio
-import contextvars
 import copy
 import dataclasses
 import functools
@@ -31,6 +29,7 @@ from ..task import Observation
 from . import result, schema
 from .check import check
 from .plain import Plainly
+from .waiting import awaited
 
 Json = dict[str, Any]
 EFFECTS = ("read", "write", "external")
@@ -97,7 +96,7 @@ class Tool:
         """Call the function with an input that was checked; a coroutine is run to its end."""
         args, kwargs = self.bind(copy.deepcopy(checked)) if self.bind else ([], copy.deepcopy(checked))
         value = self.function(*args, **kwargs)
-        return _awaited(value) if inspect.iscoroutine(value) else value
+        return awaited(value) if inspect.iscoroutine(value) else value
 
 
 @overload
@@ -317,31 +316,3 @@ def _keys(names: tuple[str, ...], given: Json, value: Any) -> Json:
         if inner is not None:
             found[name] = Plainly(500, 50)(inner)
     return found
-
-
-def _awaited(coroutine: Any) -> Any:
-    """The result of a coroutine, run in a thread of its own: the kernel's loop is busy with this cell."""
-    outcome: list[Any] = []
-    loop_of: list[Any] = []
-    context = contextvars.copy_context()
-
-    async def main() -> None:
-        loop_of.append((asyncio.get_running_loop(), asyncio.current_task()))
-        try:
-            outcome[:] = [True, await coroutine]
-        except BaseException as error:
-            outcome[:] = [False, error]
-
-    thread = threading.Thread(target=lambda: context.run(asyncio.run, main()), name="async-tool", daemon=True)
-    thread.start()
-    try:
-        while thread.is_alive():
-            thread.join(0.05)  # short waits, so that an interrupt ends it
-    except KeyboardInterrupt:
-        if loop_of:
-            loop, task = loop_of[0]
-            loop.call_soon_threadsafe(task.cancel)
-        raise
-    if outcome[0]:
-        return outcome[1]
-    raise outcome[1]
