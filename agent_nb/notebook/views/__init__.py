@@ -3,8 +3,10 @@
 They know events only, so that any saved transcript can be drawn anywhere, without a kernel.
 """
 
+from .board import Board
+from .calls import question_html
 from .html import recall_html, run_html
 from .lines import Lines
 from .text import run_text
 
-__all__ = ["Lines", "recall_html", "run_html", "run_text"]
+__all__ = ["Board", "Lines", "question_html", "recall_html", "run_html", "run_text"]

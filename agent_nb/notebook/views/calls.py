@@ -5,7 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from . import wording
+import agent_nb.notebook.views.wording as wording
+
 from .markdown import markdown_html
 from .story import Call, Step
 from .style import BAR, MUTED, PRE, SMALL, TONES, esc, folded, muted, table, tag, toned
@@ -21,7 +22,7 @@ CODE_FIELDS = ("query", "sql", "code")
 
 def card(step: Step, call: Call, position: int, live: bool = False) -> str:
     """A folded card; its summary tells name, purpose and outcome."""
-    return folded(summary(step, call, position, live), body(step, call, position), call.state == "error")
+    return folded(summary(step, call, position, live), body(step, call, position))
 
 
 def row_html(step: Step, call: Call, position: int) -> str:
@@ -196,3 +197,13 @@ def remarks_html(step: Step) -> str:
     if len(step.remarks) > 20:
         lines.append(muted(f"{len(step.remarks) - 20:,} more"))
     return "".join(lines)
+
+
+def question_html(name: str, input: Json, effect: str, description: str = "") -> str:
+    """A call that waits for the user's word: its name, what it may do, its arguments."""
+    may = {"write": "may change something", "external": "reaches outside of this notebook"}.get(
+        effect, effect
+    )
+    said = f" &nbsp;{muted(esc(wording.clip(description, 300)))}" if description else ""
+    title = tag("div", f"<b>{esc(name)}</b> {toned(may, 'warn')}{said}")
+    return title + arguments(Call("", name, dict(input)))

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+import agent_nb.notebook.views.wording as wording
+
 from ...events import Answered, Consolidated, Event, Loaded, Planned
-from . import wording
 from .calls import card, remarks_html, row_html
 from .markdown import markdown_html
 from .story import Run, runs

@@ -6,8 +6,9 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
+import agent_nb.notebook.views.wording as wording
+
 from ...events import Answered, Consolidated, Event, Loaded
-from . import wording
 from .calls import CODE_FIELDS
 from .story import Call, Run, Step, runs
 

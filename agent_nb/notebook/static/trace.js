@@ -1,0 +1,183 @@
+// The live trace. The kernel draws the parts (escaped HTML); this page puts them in their place without
+// disturbing the reader, counts seconds, and sends clicks. Messages:
+//   {ops: [{op: "put", key, slot, html, age} | {op: "drop", key}], full, ask: {ask, html, input, problem} | null}
+const SLOTS = ["head", "load", "plan", "steps", "now", "answer", "end"];
+const HELLO_MS = 150;
+const HELLOS = 40;
+
+const make = (tag, className, text) => {
+  const node = document.createElement(tag);
+  if (className) node.className = `agent-nb-${className}`;
+  if (text) node.textContent = text;
+  return node;
+};
+
+const button = (className, text, title, onclick) => {
+  const node = make("button", className, text);
+  node.type = "button";
+  node.title = title;
+  node.onclick = onclick;
+  return node;
+};
+
+// Put new HTML into a part; what the reader opened stays open, and where the keyboard is stays where it was.
+function fill(node, html) {
+  if (node.made === html) return;
+  const before = [...node.querySelectorAll("details")];
+  const focused = before.findIndex((d) => d.firstElementChild === document.activeElement);
+  node.made = html;
+  node.innerHTML = html;
+  node.querySelectorAll("details").forEach((d, i) => {
+    if (before[i]?.touched) [d.open, d.touched] = [before[i].open, true];
+    d.firstElementChild.addEventListener("click", () => (d.touched = true));
+    if (i === focused) d.firstElementChild.focus({ preventScroll: true });
+  });
+}
+
+const told = (s) => (s < 100 ? `${s.toFixed(1)} s` : `${Math.round(s)} s`);
+
+function tick(root) {
+  for (const node of root.querySelectorAll("[data-since]")) {
+    node.textContent = told((performance.now() - node.closest("[data-part]").born) / 1000);
+  }
+  const now = root.querySelector("[data-seconds]");
+  if (now) {
+    const s = Number(now.dataset.seconds) + (performance.now() - now.closest("[data-part]").changed) / 1000;
+    now.textContent = told(s) + (now.dataset.limit ? ` / ${Number(now.dataset.limit)} s` : "");
+  }
+}
+
+// The question: what is to be run, and the three answers.
+function askBox(send) {
+  const box = make("div", "ask");
+  box.setAttribute("role", "group");
+  box.setAttribute("aria-label", "The agent asks for your approval");
+  const what = make("div", "what");
+  const edit = make("textarea", "edit");
+  edit.setAttribute("aria-label", "Arguments as JSON");
+  edit.spellcheck = false;
+  const problem = make("div", "problem");
+  problem.setAttribute("role", "alert");
+  const reason = make("input", "reason");
+  reason.placeholder = "reason (optional)";
+  reason.setAttribute("aria-label", "Reason for denying");
+  let question = null;
+  const answer = (type) => {
+    const input = type === "approve" && !edit.hidden ? edit.value : null;
+    send({ type, ask: question.ask, reason: type === "deny" ? reason.value : "", input });
+    for (const node of box.querySelectorAll("button")) node.disabled = true;
+  };
+  const approve = button("approve", "Approve", "Run it", () => answer("approve"));
+  const change = button("change", "Edit", "Change the arguments first", () => {
+    edit.hidden = !edit.hidden;
+    approve.textContent = edit.hidden ? "Approve" : "Run as edited";
+    if (!edit.hidden) edit.focus();
+  });
+  const deny = button("deny", "Deny", "Do not run it", () => answer("deny"));
+  reason.onkeydown = (event) => event.key === "Enter" && answer("deny");
+  // The notebook's own shortcuts must not see what is typed here.
+  for (const field of [edit, reason]) field.addEventListener("keydown", (event) => event.stopPropagation());
+  const row = make("div", "row");
+  row.append(approve, change, deny, reason);
+  box.append(what, edit, problem, row);
+  box.show = (asked) => {
+    if (asked?.ask === question?.ask) return;
+    const again = Boolean(asked?.problem);
+    question = asked;
+    box.hidden = !asked;
+    if (!asked) return;
+    fill(what, asked.html);
+    edit.value = asked.input;
+    edit.hidden = !again;
+    edit.rows = Math.min(14, asked.input.split("\n").length + 1);
+    problem.textContent = asked.problem;
+    reason.value = "";
+    approve.textContent = again ? "Run as edited" : "Approve";
+    for (const node of box.querySelectorAll("button")) node.disabled = false;
+  };
+  box.hidden = true;
+  return box;
+}
+
+function render({ model, el }) {
+  const send = (message) => model.send({ ...message, run: model.get("key") });
+  const root = make("section", "trace");
+  root.setAttribute("aria-label", "Trace of the agent's run");
+  const slots = Object.fromEntries(SLOTS.map((name) => [name, make("div", `slot agent-nb-${name}`)]));
+  slots.answer.setAttribute("aria-live", "polite");
+  const ask = askBox(send);
+  const stop = button("stop", "■ Stop", "Stop the run; what was found stays", () => {
+    send({ type: "stop" });
+    stop.disabled = true;
+    stop.textContent = "stopping …";
+  });
+  const bar = make("div", "bar");
+  bar.append(ask, stop);
+  root.append(...SLOTS.map((name) => slots[name]), bar);
+  el.append(root);
+
+  const parts = new Map();
+  let queue = [];
+  let known = false;
+
+  const put = ({ key, slot, html, age }) => {
+    let part = parts.get(key);
+    if (!part) {
+      part = make("div");
+      part.dataset.part = key;
+      part.born = performance.now() - age * 1000;
+      parts.set(key, part);
+      slots[slot].append(part);
+    }
+    if (part.made !== html) part.changed = performance.now();
+    fill(part, html);
+  };
+  const drop = (key) => {
+    parts.get(key)?.remove();
+    parts.delete(key);
+  };
+  const take = (message) => {
+    if (message.full) {
+      known = true;
+      const keys = new Set(message.ops.map((op) => op.key));
+      for (const key of [...parts.keys()]) if (!keys.has(key)) drop(key);
+    }
+    for (const op of message.ops ?? []) op.op === "put" ? put(op) : drop(op.key);
+    if ("ask" in message) ask.show(message.ask);
+  };
+  const flush = () => {
+    const messages = queue;
+    queue = [];
+    messages.forEach(take);
+    tick(root);
+  };
+  const receive = (message) => {
+    if (queue.push(message) > 1) return;
+    // A page in the background draws no frames, but must not pile up messages either.
+    document.hidden ? setTimeout(flush, 200) : requestAnimationFrame(flush);
+  };
+  model.on("msg:custom", receive);
+
+  const showButtons = () => (stop.hidden = !model.get("live"));
+  model.on("change:live", showButtons);
+  showButtons();
+
+  // The first message may leave before the kernel listens, so hello is said until it is answered.
+  // Where it never is (no subshell), the kernel sends its state by itself, and there are no buttons.
+  let said = 1;
+  const hello = setInterval(() => {
+    if ((known && model.get("live")) || ++said > HELLOS) clearInterval(hello);
+    else send({ type: "hello" });
+  }, HELLO_MS);
+  send({ type: "hello" });
+  const clock = setInterval(() => tick(root), 200);
+
+  return () => {
+    clearInterval(hello);
+    clearInterval(clock);
+    model.off("msg:custom", receive);
+    model.off("change:live", showButtons);
+  };
+}
+
+export default () => ({ render });

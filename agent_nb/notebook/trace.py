@@ -1,0 +1,174 @@
+"""A run shown while it happens, and what it leaves behind in the notebook."""
+
+from __future__ import annotations
+
+import contextlib
+import sys
+import threading
+import uuid
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, Any
+
+from ..events import Event, RunEnded, Streamed
+from .views import Board, Lines, run_html, run_text
+
+if TYPE_CHECKING:
+    from .trace_widget import TracePanel
+
+Json = dict[str, Any]
+
+BATCH_S = 0.04
+"""Changes are sent together, this often at most."""
+BLIND_S = 1.0
+"""How often the whole state is sent to a page that has not said hello (it cannot ask for it)."""
+
+_NOTE = (
+    '<div style="opacity:.68;font-size:12px">The agent is at work; its trace will stand here. '
+    "After a reload in the middle, <code>%agent trace</code> draws it.</div>"
+)
+
+
+def place() -> str:
+    """Where a trace can be shown now.
+
+    Returns: "page" (a kernel whose front end can answer), "file" (a kernel that runs headless),
+    "terminal" (plain IPython), or "" (no IPython).
+    """
+    module = sys.modules.get("IPython")
+    shell = module.get_ipython() if module is not None else None
+    if shell is None:
+        return ""
+    kernel = getattr(shell, "kernel", None)
+    if kernel is None:
+        return "terminal"
+    return "page" if getattr(kernel, "_allow_stdin", False) else "file"
+
+
+class LiveTrace:
+    """Shows the events of one run as they come.
+
+        trace = LiveTrace()
+        try:
+            for event in session.stream(goal):
+                trace.show(event)
+        finally:
+            trace.close()
+
+    In a notebook it is a widget while the run goes on, and HTML with plain text afterwards, in the same
+    place of the cell's output; in a headless kernel only the latter; in a terminal it prints lines;
+    elsewhere nothing.
+
+    Args:
+        run_id: shown nowhere; tells late clicks of other runs apart. "" makes a new one.
+    """
+
+    def __init__(self, run_id: str = "") -> None:
+        self.run_id = run_id or uuid.uuid4().hex
+        self.place = place()
+        self.panel: TracePanel | None = None
+        self.closed = False
+        self._events: list[Event] = []
+        self._lines = Lines()
+        self._board = Board()
+        self._lock = threading.Lock()
+        self._over = threading.Event()
+        self._ticker: threading.Thread | None = None
+        self._slot: Any = None
+
+    def show(self, event: Event) -> None:
+        """Take up the next event of the run."""
+        if event.saved:
+            self._events.append(event)
+        if self.place == "terminal":
+            self._print(event)
+        elif self.place == "page" and not self.closed:
+            with self._lock:
+                self._board.add(event)
+            if self.panel is None:
+                self._open()
+            elif not isinstance(event, Streamed):
+                self._flush()  # a tool that holds the interpreter may follow, and no thread gets a turn
+
+    def close(self, events: Iterable[Event] | None = None) -> None:
+        """Leave HTML and text of the whole run (of `events`, else of what was shown) where the widget was."""
+        if self.closed:
+            return
+        self.closed = True
+        told = self._events if events is None else [event for event in events if event.saved]
+        try:
+            if self.place == "terminal":
+                self._print_rest(told)
+            elif self.place and told:
+                self._publish(told)
+        finally:
+            self._over.set()
+            if self.panel is not None:
+                self.panel.close()
+
+    # -- the page --------------------------------------------------------------------------------------------
+
+    def _open(self) -> None:
+        from IPython.display import display
+
+        from .trace_widget import TracePanel
+
+        self.panel = TracePanel(self._whole)
+        view = {"version_major": 2, "version_minor": 0, "model_id": self.panel.model_id}
+        bundle = {"text/plain": "The agent is at work.", "text/html": _NOTE}
+        bundle["application/vnd.jupyter.widget-view+json"] = view  # type: ignore[assignment]
+        self._slot = display(  # type: ignore[no-untyped-call]
+            bundle, raw=True, display_id=f"agent-{self.run_id}"
+        )
+        self._ticker = threading.Thread(target=self._tick, name="agent-trace", daemon=True)
+        self._ticker.start()
+
+    def _tick(self) -> None:
+        blind_s = 0.0
+        while not self._over.wait(BATCH_S):
+            panel = self.panel
+            if panel is None or panel.alive.is_set():
+                self._flush()
+            elif (blind_s := blind_s + BATCH_S) >= BLIND_S:
+                blind_s = 0.0
+                panel.send(self._whole())
+            else:
+                self._flush()
+
+    def _flush(self) -> None:
+        with self._lock:
+            if self.closed or self.panel is None:
+                return
+            ops = self._board.take()
+            if ops:
+                self.panel.send({"ops": ops})
+
+    def _whole(self) -> Json:
+        with self._lock:
+            question = self.panel.question if self.panel else None
+            return {"full": True, "ops": self._board.state(), "ask": question}
+
+    def _publish(self, events: list[Event]) -> None:
+        from IPython.display import display
+
+        bundle = {"text/html": run_html(events), "text/plain": run_text(events)}
+        if self._slot is None:
+            display(bundle, raw=True)  # type: ignore[no-untyped-call]
+        else:
+            self._slot.update(bundle, raw=True)
+
+    # -- the terminal ----------------------------------------------------------------------------------------
+
+    def _print(self, event: Event) -> None:
+        text = self._lines.add(event)
+        if text:
+            print(text, flush=True)
+
+    def _print_rest(self, events: list[Event]) -> None:
+        # A run that was stopped tells its last events only after the loop over them was left.
+        shown = {id(event) for event in self._events}
+        if any(isinstance(event, RunEnded) for event in self._events):
+            return
+        for event in events:
+            if id(event) not in shown:
+                with contextlib.suppress(StopIteration):
+                    self._print(event)
