@@ -21,11 +21,12 @@ def data_tools(namespace: dict[str, Any], allowed_paths: Iterable[Any] = ()) -> 
     """
     tools = [variables_tool(namespace)]
     if not missing():
+        from .chart import chart_tool
         from .describe import describe_tool
         from .sql import Queries, sql_tool
 
         queries = Queries(namespace, allowed_paths)
-        tools += [describe_tool(queries), sql_tool(queries)]
+        tools += [describe_tool(queries), sql_tool(queries), chart_tool(queries)]
     return tools
 
 

@@ -29,7 +29,7 @@ def describe_tool(queries: Queries) -> Tool:
 
     @tool
     def describe_variable(name: str, column: str = "") -> object:
-        """Describe a table column by column: type, nulls, distinct, minimum, maximum, mean, quartiles, top values.
+        """Describe a table column by column: type, nulls, distinct, min, max, mean, quartiles, top values.
 
         Other values are described by their type, size and first items.
 
