@@ -32,17 +32,24 @@ def choose(name: str | Model | None = None, namespace: Mapping[str, Any] | None 
     if name is not None and not isinstance(name, str):
         return _checked(name, type(name).__name__), "the object that was given"
     if name is not None and name.strip():
-        return _named(name.strip(), namespace or {}), f"{name.strip()} was asked for"
+        return _with_server(_named(name.strip(), namespace or {}), f"{name.strip()} was asked for")
     if configured := _configured():
         try:
-            return _named(configured, namespace or {}), f"{configured} is the default in config.toml"
+            model = _named(configured, namespace or {})
         except SettingError as error:
             raise SettingError(f"config.toml: {error}") from None
+        return _with_server(model, f"{configured} is the default in config.toml")
     if found := credentials_found():
-        return _named(DEFAULT, {}), f"credentials were found ({found})"
+        return _with_server(_named(DEFAULT, {}), f"credentials were found ({found})")
     return _named(
         "offline", {}
     ), "no credentials were found, so the rules answer; set ANTHROPIC_API_KEY for Claude"
+
+
+def _with_server(model: Model, reason: str) -> tuple[Model, str]:
+    """Say where the requests go, where that is not the API itself."""
+    server = getattr(model, "server", "")
+    return model, f"{reason}, at {server}" if server not in ("", "api.anthropic.com") else reason
 
 
 def _named(name: str, namespace: Mapping[str, Any]) -> Model:

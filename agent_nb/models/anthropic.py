@@ -74,6 +74,11 @@ class AnthropicModel:
         parts = urlsplit(str(url))
         return parts.netloc.rpartition("@")[2] or API_HOST
 
+    def close(self) -> None:
+        """Close the connections that are kept open for the next call."""
+        if self._client is not None:
+            self._client.close()
+
     def cost(self, usage: Mapping[str, Any]) -> float | None:
         """US dollars of one call; None where no price is known (another server, an unknown model)."""
         own = price_of(self.name, self._prices or {})
@@ -117,7 +122,7 @@ class AnthropicModel:
 
     def request(self, messages: list[Json], *, system: str, tools: list[Json], max_tokens: int) -> Json:
         """What is sent, as arguments of the SDK. The caller's lists and dicts stay untouched."""
-        request: Json = {"model": self.name, "max_tokens": max_tokens, "messages": messages}
+        request: Json = {"model": self.name, "max_tokens": max_tokens, "messages": _signed(messages)}
         if system.strip():
             request["system"] = [{"type": "text", "text": system}]
         if tools:
@@ -181,6 +186,24 @@ def _thinking(model: str) -> Json | None:
     if _BINDS_THINKING.match(model):
         thinking["block_binding"] = {"prefix_mismatch_behavior": "drop_block"}
     return thinking
+
+
+def _signed(messages: list[Json]) -> list[Json]:
+    """The history without thinking blocks that no Claude has signed.
+
+    Such come from other servers, in sessions that changed their model; the API refuses them.
+    """
+    sent = []
+    for message in messages:
+        content = message.get("content")
+        if isinstance(content, list) and any(map(_unsigned, content)):
+            message = {**message, "content": [block for block in content if not _unsigned(block)]}
+        sent.append(message)
+    return sent
+
+
+def _unsigned(block: Any) -> bool:
+    return isinstance(block, dict) and block.get("type") == "thinking" and not block.get("signature")
 
 
 def _cached(request: Json) -> Json:

@@ -12,8 +12,13 @@ from .stream import mended
 
 Json = dict[str, Any]
 
-_MOMENTS = frozenset({"ms", "seconds", "at", "created", "recorded", "last_access", "age"})
-# What differs from one run to the next without meaning anything: ids, and in the system prompt the date.
+# What differs from one run to the next without meaning anything: how long it took, and, of memories, when and
+# under which id they were written and how fresh they are. Everything else in a result is data and counts.
+_TIMINGS = frozenset({"ms", "seconds"})
+_OF_MEMORIES = _TIMINGS | {"id", "created", "score"}
+_MEMORY_TOOLS = frozenset({"recall_memory", "save_memory", "forget_memory"})
+_ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]+")
+# In the system prompt: ids, and the date with all that is reckoned from it.
 _ID = re.compile(r"\b(?:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{16,64})\b")
 _DATE = re.compile(
     r"\b\d{4}-\d{2}-\d{2}(?:[T ]\d{2}:\d{2}(?::\d{2}(?:\.\d+)?)?(?:Z|[+-]\d{2}:?\d{2})?)?"
@@ -27,8 +32,8 @@ _SPENT = re.compile(r"\d+ of [\d.e+]+ s used")
 def comparable(messages: list[Json], system: str, tools: list[Json]) -> Json:
     """The part of a request that its reply depends on.
 
-    Tool_use ids are numbered, pictures are digests, times and record ids in results and dates in the system
-    prompt are left out, secrets are taken out.
+    Tool_use ids are numbered, pictures are digests, secrets are masked; left out are timings, the ids and
+    ages of memories, and dates in the system prompt.
     """
     numbers: dict[str, str] = {}
     names: dict[str, str] = {}
@@ -63,31 +68,33 @@ def _plain_block(block: Json, numbers: dict[str, str], names: dict[str, str]) ->
             content = block.get("content", "")
             if isinstance(content, str):
                 content = [{"type": "text", "text": content}]
-            parts = [_plain_result(part) for part in content]
-            block |= {"tool_use_id": number, "content": parts, "name": names.get(number, "a tool")}
+            name = names.get(number, "a tool")
+            dropped = _OF_MEMORIES if name in _MEMORY_TOOLS else _TIMINGS
+            parts = [_plain_result(part, dropped) for part in content]
+            block |= {"tool_use_id": number, "content": parts, "name": name}
         case "image" | "document":
             block["source"] = hashlib.sha256(json.dumps(block["source"], sort_keys=True).encode()).hexdigest()
     return block
 
 
-def _plain_result(part: Json) -> Json:
+def _plain_result(part: Json, dropped: frozenset[str]) -> Json:
     if part.get("type") != "text":
         return _plain_block(part, {}, {})
     try:
         value = json.loads(part["text"])
     except ValueError:
         value = part["text"]
-    return {"type": "text", "value": _without_moments(value)}
+    return {"type": "text", "value": _without(value, dropped)}
 
 
-def _without_moments(value: Any) -> Any:
+def _without(value: Any, dropped: frozenset[str]) -> Any:
     match value:
         case dict():
-            return {k: _without_moments(v) for k, v in value.items() if k not in _MOMENTS}
+            return {key: _without(item, dropped) for key, item in value.items() if key not in dropped}
         case list():
-            return [_without_moments(item) for item in value]
+            return [_without(item, dropped) for item in value]
         case str():
-            return _ID.sub("<id>", value)
+            return _ADDRESS.sub("at 0x…", value)
     return value
 
 

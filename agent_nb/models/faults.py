@@ -89,6 +89,11 @@ def _refused(error: Any, model: str, server: str) -> ModelError:
         return ContextFull(
             f"the request is too long for {model} ({why}); start a new session or hand over less"
         )
+    if status == 404 and (not told or "/v1/v1/" in str(error.request.url)):
+        return RequestRefused(
+            f"{server} has no Messages API at {error.request.url.path}; ANTHROPIC_BASE_URL is the address "
+            "without /v1"
+        )
     if status == 404:
         return RequestRefused(f"{server} does not know {model} ({why}); name another model with -m")
     if status == 402:

@@ -14,7 +14,8 @@ import pytest
 from agent_nb import errors
 from agent_nb.models.anthropic import AnthropicModel
 from agent_nb.models.protocol import Model
-from agent_nb.models.scripted_server import Failure, ScriptedServer, Streamed, events_of, sse
+from agent_nb.models.scripted_server import Failure, ScriptedServer, Streamed
+from agent_nb.models.sse import events_of, sse
 
 ASK = [{"role": "user", "content": [{"type": "text", "text": "how many flights? 多少"}]}]
 TOOLS = [
@@ -48,8 +49,7 @@ def ask(server, monkeypatch, messages=ASK, *, system="be brief", tools=TOOLS, mo
     try:
         return list(model.reply(messages, system=system, tools=tools, **more))
     finally:
-        if model._client is not None:
-            model._client.close()
+        model.close()
 
 
 def fails(reply, monkeypatch, **more):
@@ -297,7 +297,7 @@ def test_lone_surrogates_become_readable(monkeypatch):
         (Failure(409, "busy"), errors.ModelUnavailable, "409"),
         (Failure(500, "oops"), errors.ModelUnavailable, "500"),
         (Failure(502, body="<html>\n<b>Bad gateway</b></html>"), errors.ModelUnavailable, "502"),
-        (Failure(404, body="<html>nothing here"), errors.RequestRefused, "-m"),
+        (Failure(404, body="<html>nothing here"), errors.RequestRefused, "ANTHROPIC_BASE_URL"),
     ],
 )
 def test_http_errors(monkeypatch, failure, kind, words):
@@ -416,6 +416,29 @@ def test_what_cannot_be_sent_is_refused(monkeypatch, text):
     assert type(fails("x", monkeypatch, messages=messages)) is errors.RequestRefused
 
 
+def test_a_base_url_with_v1_is_told_apart_from_an_unknown_model(monkeypatch):
+    with ScriptedServer() as server:
+        monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url + "/v1")
+        model = AnthropicModel()
+        with pytest.raises(errors.RequestRefused, match="without /v1"):
+            list(model.reply(ASK, system="", tools=[], max_tokens=10))
+        model.close()
+
+
+def test_unsigned_thinking_of_another_server_is_left_out(monkeypatch):
+    other = {"type": "thinking", "thinking": "hm"}
+    history = [
+        *ASK,
+        {"role": "assistant", "content": [other, other | {"signature": ""}, {"type": "text", "text": "one"}]},
+        {"role": "user", "content": "and?"},
+    ]
+    before = copy.deepcopy(history)
+    with ScriptedServer(["two"]) as server:
+        ask(server, monkeypatch, history)
+    assert server.requests[0]["messages"][1]["content"] == [{"type": "text", "text": "one"}]
+    assert history == before
+
+
 def test_a_bad_history_is_refused_by_the_server(monkeypatch):
     messages = [*ASK, {"role": "assistant", "content": [CALL]}, {"role": "user", "content": "well?"}]
     error = fails("x", monkeypatch, messages=messages)
@@ -436,7 +459,7 @@ def test_closing_the_iterator_closes_the_connection(monkeypatch):
             time.sleep(0.01)
         assert server.gone == 1
         assert list(model.reply(ASK, system="", tools=[], max_tokens=100))[-1]["type"] == "message"
-        model._client.close()
+        model.close()
 
 
 @pytest.mark.parametrize("when", ["before the head", "in mid-stream", "in silence"])
@@ -455,7 +478,7 @@ def test_an_interrupt_comes_through_at_once(monkeypatch, when):
             list(model.reply(ASK, system="", tools=[], max_tokens=100))
         timer.join()
         assert list(model.reply(ASK, system="", tools=[], max_tokens=100))[-1]["type"] == "message"
-        model._client.close()
+        model.close()
 
 
 def _interrupt_main():

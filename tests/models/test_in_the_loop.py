@@ -59,7 +59,7 @@ def test_two_turns_over_the_wire_and_their_replay(monkeypatch, tmp_path):
         model = AnthropicModel()
         live = session(RecordingModel(model, tape))
         first, second = (live.run(goal) for goal in goals)
-        model._client.close()
+        model.close()
         assert server.refused == []
     assert (first.stop_reason, second.stop_reason) == ("done", "done")
     assert first.text == "January had 27,004 flights, February 24,951."
@@ -78,7 +78,7 @@ def test_a_replay_on_other_data_stops_at_the_first_difference(monkeypatch, tmp_p
         monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
         model = AnthropicModel()
         session(RecordingModel(model, tape)).run("How many?")
-        model._client.close()
+        model.close()
 
     @tool
     def count_flights(month: int) -> int:
@@ -103,7 +103,7 @@ def test_faults_of_the_wire_are_mended_by_the_loop(monkeypatch):
         monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
         model = AnthropicModel()
         result = session(model).run("January?")
-        model._client.close()
+        model.close()
     assert result.text == "Again 27,004."
     assert result.usage.calls == 2
     assert server.refused == []
@@ -115,7 +115,7 @@ def test_a_fault_that_stays_ends_the_run_with_one_line(monkeypatch):
         monkeypatch.setenv("ANTHROPIC_BASE_URL", server.url)
         model = AnthropicModel()
         result = session(model).run("January?")
-        model._client.close()
+        model.close()
     assert result.stop_reason == "error"
     assert "ANTHROPIC_API_KEY" in result.task.reason
     assert "k-123456" not in result.task.reason

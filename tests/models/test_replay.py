@@ -72,6 +72,39 @@ def test_times_ids_and_dates_make_no_difference(tape):
     play(played, history(call=other, ms=99.9, seconds=31), system=SYSTEM.replace("11-30", "12-24"))
 
 
+def _recalled(tool, **memory):
+    found = CALL | {"name": tool}
+    value = {"ok": True, "memories": [{"text": "EMEA is six markets"} | memory]}
+    block = {
+        "type": "tool_result",
+        "tool_use_id": "toolu_9",
+        "content": [{"type": "text", "text": json.dumps(value)}],
+    }
+    return [*ASK, {"role": "assistant", "content": [found]}, {"role": "user", "content": [block]}]
+
+
+@pytest.mark.parametrize(("tool", "matters"), [("recall_memory", False), ("query_sql", True)])
+def test_ids_and_ages_are_left_out_of_memories_but_not_of_data(tmp_path, tool, matters):
+    path = tmp_path / "t.jsonl"
+    play(
+        RecordingModel(ScriptedModel(["x"]), path), _recalled(tool, id="7f", score=0.9, created="2026-11-30")
+    )
+    later = _recalled(tool, id="8a", score=0.7, created="2026-12-24")
+    if matters:
+        with pytest.raises(ModelError, match="recorded"):
+            play(ReplayModel(path), later)
+    else:
+        play(ReplayModel(path), later)
+        with pytest.raises(ModelError, match="six markets"):
+            play(ReplayModel(path), _recalled(tool, text="EMEA is five markets"))
+
+
+def test_addresses_of_objects_make_no_difference(tmp_path):
+    path = tmp_path / "t.jsonl"
+    play(RecordingModel(ScriptedModel(["x"]), path), history(text="<Thing at 0x7f00aa>"))
+    play(ReplayModel(path), history(text="<Thing at 0x7f99bb>"))
+
+
 def _changed_schema():
     tools = copy.deepcopy(TOOLS)
     tools[0]["input_schema"]["properties"]["limit"] = {"type": "integer"}

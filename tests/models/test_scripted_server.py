@@ -8,7 +8,8 @@ import time
 
 import pytest
 
-from agent_nb.models.scripted_server import Failure, ScriptedServer, Streamed, events_of
+from agent_nb.models.scripted_server import Failure, ScriptedServer, Streamed
+from agent_nb.models.sse import events_of
 
 HEADERS = {"x-api-key": "k", "anthropic-version": "2026-10-21", "content-type": "application/json"}
 BODY = {"model": "m", "max_tokens": 10, "messages": [{"role": "user", "content": "hi"}]}

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from agent_nb.errors import ModelError, ModelUnavailable
-from agent_nb.models.scripted_server import events_of
+from agent_nb.models.sse import events_of
 from agent_nb.models.stream import Assembly, mended
 
 words = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=30)
