@@ -26,8 +26,11 @@ _QUOTE = re.compile(r"^\s{0,3}>\s?")
 
 # Lengths are bounded, so that no text makes matching quadratic.
 _CODE_SPAN = re.compile(r"(?<!`)(`{1,3})(?!`)([^\n]{1,1000}?)(?<!`)\1(?!`)")
-_LINK = re.compile(r"\[([^\[\]\n]{1,300})\]\((https?://[^\s()<>]{1,1000}(?:\([^\s()<>]{0,200}\))?)\)")
-_URL = re.compile(r"(?<![\w/\"'=])https?://[^\s<>\"'`，。；：！？（）]{1,1000}(?<![.,;:!?)\]*_])")
+_LINK = re.compile(
+    r"\[([^\[\]\n]{1,300})\]\((https?://[^\s()<>\ue002\ue003]{1,1000}(?:\([^\s()<>\ue002\ue003]{0,200}\))?)\)"
+)
+_URL = re.compile(r"(?<![\w/\"'=])https?://[^\s<>\"'`\ue002\ue003，。；：！？（）]{1,1000}(?<![.,;:!?)\]*_])")
+_ESCAPED = re.compile(r"\\([\\`*_{}\[\]()#+.!|~>-])")
 _EMPHASIS = (
     (re.compile(r"\*\*(?=\S)(.{1,2000}?)(?<=\S)\*\*", re.DOTALL), "strong"),
     (re.compile(r"(?<!\w)__(?=\S)(.{1,2000}?)(?<=\S)__(?!\w)", re.DOTALL), "strong"),
@@ -192,18 +195,23 @@ def _inline(text: str) -> str:
         return f"{_STASH_OPEN}{len(stash) - 1}{_STASH_CLOSE}"
 
     def link(shown: str, address: str) -> str:
-        href = _MARK.sub("", address)
-        opened = f'<a href="{html.escape(href)}" target="_blank" rel="noopener noreferrer">'
-        return aside(opened) + shown + aside("</a>")
+        href = html.escape(_MARK.sub("", address))
+        return aside(f'<a href="{href}" target="_blank" rel="noopener noreferrer">{shown}</a>')
 
-    text = re.sub(r"\\([\\`*_{}\[\]()#+.!|~>-])", lambda m: aside(html.escape(m.group(1))), text)
+    def emphasis(text: str, depth: int = 0) -> str:
+        # Each element is put aside whole: two that overlap in the text must not overlap in the page.
+        for pattern, element in _EMPHASIS if depth < DEEPEST else ():
+            text = pattern.sub(
+                lambda m, e=element: aside(f"<{e}>{emphasis(m.group(1), depth + 1)}</{e}>"),  # type: ignore[misc]
+                text,
+            )
+        return text
+
+    text = _ESCAPED.sub(lambda m: aside(html.escape(m.group(1))), text)
     text = _CODE_SPAN.sub(lambda m: aside(tag("code", html.escape(m.group(2)), CODE)), text)
-    text = _LINK.sub(lambda m: link(m.group(1), m.group(2)), text)
-    text = _URL.sub(lambda m: link(aside(html.escape(m.group())), m.group()), text)
-    text = html.escape(text)
-    for pattern, element in _EMPHASIS:
-        text = pattern.sub(lambda m, e=element: f"<{e}>{m.group(1)}</{e}>", text)  # type: ignore[misc]
-    text = text.replace("\n", "<br>")
+    text = _LINK.sub(lambda m: link(emphasis(html.escape(m.group(1))), m.group(2)), text)
+    text = _URL.sub(lambda m: link(html.escape(m.group()), m.group()), text)
+    text = emphasis(html.escape(text)).replace("\n", "<br>")
     while _STASHED.search(text):
         text = _STASHED.sub(lambda m: stash[int(m.group(1))], text)
     return text

@@ -1,0 +1,362 @@
+"""The trace as HTML: everything shown, nothing that runs, bounded."""
+
+import dataclasses
+import re
+
+import pytest
+from html_check import Checked
+from hypothesis import given
+from hypothesis import strategies as st
+from sample_events import ANSWER, RUN, gates, hits, observation, png, sample
+
+from agent_nb.events import (
+    Acted,
+    Answered,
+    Consolidated,
+    Event,
+    Judged,
+    Loaded,
+    Noticed,
+    Planned,
+    RunEnded,
+    RunStarted,
+    ToolFinished,
+    ToolStarted,
+    Unknown,
+    from_dict,
+)
+from agent_nb.notebook.views import recall_html, run_html
+from agent_nb.notebook.views.style import BAR, TONES
+
+MEGABYTE = 1_000_000
+
+
+def only(cls, events=None):
+    return next(e for e in events or sample() if isinstance(e, cls))
+
+
+def changed(cls, **fields):
+    return [dataclasses.replace(e, **fields) if isinstance(e, cls) else e for e in sample()]
+
+
+def test_a_whole_run_shows_what_it_did():
+    page = Checked(run_html(sample()))
+    for words in (
+        "Which airline's departure delay rose most",
+        "done",
+        "rules, not a language model",
+        "flights",
+        "5 / 12",
+        "1.6k / 100k",
+        "2.8 s",
+        "2 of 41 memories entered the window",
+        "38 candidates → 9 score → 2 budget",
+        "cancelled flights left out",
+        "query_sql",
+        "16 rows",
+        "42 ms",
+        "310 tokens",
+        "FILTER (month = 6)",
+        "28.41",
+        "first 3 of 16 rows",
+        "_r1",
+        "denied by you: “no files, please”",
+        "no column humidity in flights",
+        "overloaded; again in 0.5 s",
+        "asked again",
+        "window 3,841 tokens",
+        "2 earlier turns",
+        "7 of 8 numbers have evidence",
+        "VX rose most, +6.85 min",
+        "transient",
+    ):
+        assert words in page.text, words
+    assert page.tags.count("img") == 1
+    assert "details" in page.tags
+
+
+def test_only_the_number_without_evidence_is_marked_at_its_place():
+    page = run_html(sample())
+    assert Checked(page).text.count("no\xa0evidence") == 1
+    assert re.search(r"40 %<span[^>]*>&#8239;no&nbsp;evidence</span> of it", page)
+    assert re.search(r"28\.41<span[^>]*evidence: _r1 query_sql[^>]*>①</span> to 35\.26", page)
+    assert any(title.startswith("35.26 − 28.41") for title in Checked(page).titles)
+
+
+def test_marks_do_not_break_markdown():
+    text = "**35.26** and `35.26`\n\n| a |\n| --- |\n| 35.26 |"
+    rows = [
+        {
+            "text": "35.26",
+            "span": [text.index("35", at), text.index("35", at) + 5],
+            "value": 35.26,
+            "sources": ["_r1"],
+        }
+        for at in (0, 20)
+    ]
+    page = Checked(run_html([only(RunStarted), Answered(run=RUN, text=text, evidence=rows)]))
+    assert {"strong", "code", "table"} <= set(page.tags)
+    assert page.text.count("①") == 3  # twice at a number, once in the legend
+
+
+def test_a_run_read_back_from_its_transcript_looks_the_same():
+    events = [e for e in sample() if e.saved]
+    assert run_html(from_dict(e.to_dict()) for e in events) == run_html(sample())
+
+
+@pytest.mark.parametrize("end", range(0, len(sample()) + 1, 3))
+def test_every_beginning_of_a_run_can_be_drawn(end):
+    Checked(run_html(sample()[:end]))
+
+
+def test_a_session_of_several_runs_shows_each():
+    text = Checked(run_html(sample() + sample(goal="second goal"))).text
+    assert "second goal" in text
+    assert "Which airline" in text
+
+
+EVIL = "<script>alert(1)</script>\"'><img src=x onerror=alert(1)>&\x00\x1b[31m\ud800\ue0000\ue001"
+
+
+def poisoned(value):
+    """The value with every text in it replaced by something evil, keys of tables too."""
+    if isinstance(value, str):
+        return EVIL
+    if isinstance(value, list):
+        return [poisoned(v) for v in value]
+    if isinstance(value, dict):
+        keep = {"type", "mime", "span", "kind", "verdict"}
+        return {k: v if k in keep else poisoned(v) for k, v in value.items()} | (
+            {EVIL: EVIL} if "code" in value or "query" in value else {}
+        )
+    return value
+
+
+@pytest.mark.parametrize("i", range(len(sample())))
+def test_no_field_of_any_event_reaches_the_page_unescaped(i):
+    events = sample()
+    event = events[i]
+    keep = {"run", "step", "at", "id", "verdict", "kind"}
+    fields = {f.name: getattr(event, f.name) for f in dataclasses.fields(event) if f.name not in keep}
+    events[i] = dataclasses.replace(event, **{name: poisoned(value) for name, value in fields.items()})
+    page = run_html(events)
+    Checked(page)
+    page.encode("utf-8")
+
+
+def test_evil_everywhere_at_once():
+    page = Checked(
+        run_html(
+            [
+                only(RunStarted),
+                *(
+                    dataclasses.replace(e, **poisoned({"text": ""}))
+                    for e in sample()
+                    if isinstance(e, (Noticed, Answered))
+                ),
+            ]
+        )
+    )
+    assert "<script>alert(1)</script>" in page.text
+
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers(0, 10**6) | st.floats(0, 1e6) | st.text(max_size=8),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["ok", "text", "error", "value", "rows", "variables", "chart", "x"]),
+            inner,
+            max_size=3,
+        )
+    ),
+    max_leaves=8,
+)
+
+
+@given(values, st.booleans())
+def test_any_tool_result_can_be_drawn(value, ok):
+    import json
+
+    text = json.dumps(value)
+    seen = observation("t", "tool", text, ok=ok)
+    events = [
+        ToolStarted(run=RUN, step=1, id="t", name="tool", input={}),
+        ToolFinished(run=RUN, step=1, id="t", name="tool", observation=seen),
+    ]
+    Checked(run_html(events))
+
+
+# -- bounds ------------------------------------------------------------------------------------------------
+
+
+def call(step, text="", **more):
+    id = f"t{step}"
+    seen = observation(id, "query_sql", text or '{"ok":true,"value":1}', **more)
+    given_input = {"query": more.get("sql", "SELECT 1")}
+    return [
+        Acted(
+            run=RUN,
+            step=step,
+            message={"role": "assistant", "content": [{"type": "text", "text": "Look."}]},
+            usage={"input_tokens": 5},
+        ),
+        ToolStarted(run=RUN, step=step, id=id, name="query_sql", input=given_input),
+        ToolFinished(run=RUN, step=step, id=id, name="query_sql", observation=seen | {"input": given_input}),
+    ]
+
+
+def test_ten_megabytes_of_observation_stay_small_and_the_cut_is_told():
+    page = run_html([only(RunStarted), *call(1, "x" * 10 * MEGABYTE)])
+    assert len(page) < 100_000
+    assert "of 10,000,000 characters" in page
+
+
+def test_a_wide_and_long_table_is_cut_and_the_cut_is_told():
+    columns = [f"c{i}" for i in range(2_000)]
+    rows = [[f"{'v' * 5_000}"] * 2_000] * 50
+    page = run_html(
+        [only(RunStarted), *call(1, columns=columns, rows=rows, total_rows=10**6, value_name="_r9")]
+    )
+    assert len(page) < 100_000
+    text = Checked(page).text
+    assert "first 10 of 1,000,000 rows · first 12 of 2000 columns · the whole table is _r9" in text
+
+
+@pytest.mark.parametrize("steps", [200, 20_000])
+def test_long_runs_stay_under_a_megabyte_and_a_half(steps):
+    rows = [["x" * 150] * 12] * 10
+    events = [only(RunStarted)]
+    for step in range(1, steps + 1):
+        events += call(step, columns=[f"c{i}" for i in range(12)], rows=rows, total_rows=10)
+    page = run_html([*events, *sample()[-4:]])
+    assert len(page.encode()) < 1.5 * MEGABYTE
+    text = Checked(page).text
+    assert f"{steps} query_sql" in text
+    assert "1 query_sql" in text or "earlier steps are in the transcript" in text
+
+
+def test_pictures_share_a_budget_and_what_is_left_out_is_told():
+    picture = {"mime": "image/png", "data": "A" * 400_000, "name": "big"}
+    page = run_html([only(RunStarted), *call(1, artifacts=[picture] * 4)])
+    assert len(page) < 1.5 * MEGABYTE
+    assert Checked(page).tags.count("img") == 1
+    assert "3 pictures too large for the cell" in page
+
+
+def test_a_picture_that_is_no_base64_or_no_png_is_not_shown():
+    bad = [
+        {"mime": "image/png", "data": '" onerror="x', "name": "n"},
+        {"mime": "image/svg+xml", "data": png(), "name": "n"},
+    ]
+    assert "img" not in Checked(run_html(call(1, artifacts=bad))).tags
+
+
+def test_a_long_answer_goal_and_memory_are_cut():
+    long = "word " * MEGABYTE
+    events = sample(goal=long) if False else changed(RunStarted, goal=long)
+    events += [
+        Answered(run=RUN, text=long),
+        Consolidated(run=RUN, written=[{"text": long, "type": "fact"}] * 99),
+    ]
+    assert len(run_html(events)) < 400_000
+
+
+# -- looks ---------------------------------------------------------------------------------------------------
+
+
+def luminance(color):
+    channels = [int(color[i : i + 2], 16) / 255 for i in (1, 3, 5)]
+    linear = [c / 12.92 if c <= 0.03928 else ((c + 0.055) / 1.055) ** 2.4 for c in channels]
+    return 0.2126 * linear[0] + 0.7152 * linear[1] + 0.0722 * linear[2]
+
+
+def contrast(one, other):
+    low, high = sorted((luminance(one), luminance(other)))
+    return (high + 0.05) / (low + 0.05)
+
+
+@pytest.mark.parametrize("color", TONES.values())
+@pytest.mark.parametrize("ground", ["#ffffff", "#111111"])
+def test_text_colors_read_on_light_and_dark(color, ground):
+    assert contrast(color, ground) >= 3.9
+
+
+@pytest.mark.parametrize("color", BAR)
+@pytest.mark.parametrize("ground", ["#ffffff", "#111111"])
+def test_bar_colors_are_seen_on_light_and_dark(color, ground):
+    assert contrast(color, ground) >= 2.7
+
+
+def test_right_to_left_text_and_chinese_find_their_direction():
+    page = run_html(changed(RunStarted, goal="أي شركة تأخرت أكثر؟"))
+    assert 'dir="auto">أي شركة' in page
+    assert "哪家航空公司" in run_html(changed(RunStarted, goal="哪家航空公司的延误最多？"))
+
+
+@pytest.mark.parametrize(
+    ("stop_reason", "words"),
+    [
+        ("limit_steps", "no steps left"),
+        ("interrupted", "stopped by you"),
+        ("error", "failed"),
+        ("refused", "refused"),
+        ("needs_input", "asks you"),
+        ("new_kind", "new_kind"),
+    ],
+)
+def test_every_ending_says_why(stop_reason, words):
+    text = Checked(
+        run_html(changed(RunEnded, stop_reason=stop_reason, done=False, reason="because of it"))
+    ).text
+    assert words in text
+    assert "because of it" in text
+
+
+def test_a_partial_answer_is_called_so():
+    assert "partial answer" in run_html(changed(Answered, partial=True))
+
+
+def test_criteria_and_plan_are_shown():
+    rows = [
+        {"text": "names a route", "met": True, "reason": "found"},
+        {"text": "short", "met": False, "reason": "too long"},
+    ]
+    events = [
+        only(RunStarted),
+        Planned(run=RUN, planner="react", criteria=rows),
+        Judged(run=RUN, verdict="stop", criteria=rows),
+    ]
+    text = Checked(run_html(events)).text
+    assert "✓ names a route found" in text
+    assert "✗ short too long" in text
+    assert "2 criteria" in text
+
+
+def test_a_run_without_memory_says_so():
+    assert "this run has no memory" in run_html(
+        [only(RunStarted), Loaded(run=RUN, query="q", note="this run has no memory")]
+    )
+
+
+def test_events_of_a_newer_version_do_no_harm():
+    Checked(run_html([*sample(), Unknown(run=RUN, name="Dreamt", fields={"x": 1}), Event(run=RUN)]))
+
+
+def test_recall_on_its_own():
+    page = Checked(
+        recall_html(
+            {"query": "how are delays <defined>?", "hits": hits(), "gates": gates(), "tokens": 61, "ms": 1.1}
+        )
+    )
+    assert "“how are delays <defined>?”" in page.text
+    assert "2 candidates 41 → 38" in page.text
+    assert "29 under .35" in page.text
+    assert "Nothing in memory is close enough." in recall_html({"query": "x", "hits": [], "gates": []})
+
+
+def test_the_answer_is_not_altered_but_for_the_marks():
+    text = Checked(run_html(changed(Answered, evidence=[]))).text
+    for line in ANSWER.splitlines():
+        words = re.sub(r"[*`|]|---:?|^- ", "", line).split()
+        assert all(word in text for word in words)

@@ -1,0 +1,88 @@
+"""The trace as text, whole and line by line."""
+
+import dataclasses
+
+import pytest
+from sample_events import RUN, sample
+
+from agent_nb.events import Answered, RunStarted, ToolFinished
+from agent_nb.notebook.views import Lines, run_text
+from agent_nb.notebook.views.text import table_lines, width
+from agent_nb.notebook.views.story import Call
+
+
+def told(events):
+    lines = Lines()
+    return [text for event in events if (text := lines.add(event))]
+
+
+def test_the_text_tells_the_whole_run():
+    text = run_text(sample())
+    for words in (
+        "▶ Which airline's departure delay rose most",
+        "rules, not a language model",
+        "2 of 41 memories",
+        "| SELECT carrier",
+        "→ 16 rows · 42 ms · 310 tokens",
+        "VX       28.41  35.26  6.85",
+        "first 3 of 16 rows · the whole table is _r1",
+        "denied by you",
+        "ERROR: no column humidity in flights",
+        "about 40 % [no evidence] of it",
+        "7 of 8 numbers have evidence",
+        "1 kept, 2 left out",
+        "■ done · steps 5 / 12",
+    ):
+        assert words in text, words
+
+
+def test_line_by_line_says_what_the_whole_says():
+    whole = [line for line in run_text(sample()).splitlines() if line.strip()]
+    lines = [line for text in told(sample()) for line in text.splitlines() if line.strip()]
+    said_only_live = {"    deny by widget: no files, please"}
+    assert [line for line in lines if line not in said_only_live] == whole
+
+
+def test_each_event_is_told_as_soon_as_it_comes():
+    events = sample()
+    at = next(i for i, e in enumerate(events) if isinstance(e, ToolFinished))
+    assert "16 rows" not in "\n".join(told(events[:at]))
+    assert "16 rows" in "\n".join(told(events[: at + 1]))
+
+
+@pytest.mark.parametrize("end", range(0, len(sample()) + 1, 5))
+def test_every_beginning_can_be_told(end):
+    run_text(sample()[:end])
+
+
+def test_no_escape_sequence_reaches_the_terminal():
+    events = [
+        dataclasses.replace(e, goal="\x1b[2J\x07goal\x9b") if isinstance(e, RunStarted) else e
+        for e in sample()
+    ]
+    events.append(Answered(run=RUN, text="\x1b]0;title\x07 answer \ud800"))
+    text = run_text(events) + "\n".join(told(events))
+    assert not any(c != "\n" and (c < " " or "\x7f" <= c <= "\x9f") for c in text)
+    text.encode()
+
+
+def test_chinese_columns_stand_under_each_other():
+    seen = {"columns": ["航空公司", "延误"], "rows": [["维珍", 35.2], ["JetBlue", 24]], "total_rows": 2}
+    lines = table_lines(Call("t", "query_sql", {}, seen=seen))
+    assert [
+        width(line[: line.index(x)])
+        for line, x in zip(lines[:1] + lines[2:], ("延误", "35.2", "24"), strict=True)
+    ] == [10] * 3
+
+
+def test_marks_stand_right_even_behind_leading_blank_lines():
+    rows = [{"text": "40", "span": [8, 10], "sources": []}]
+    assert "about 40 [no evidence] of" in run_text(
+        [Answered(run=RUN, text="\n\nabout 40 of it", evidence=rows)]
+    )
+
+
+def test_ten_megabytes_stay_small():
+    seen = {"id": "t", "ok": True, "content": [{"type": "text", "text": "x" * 10_000_000}]}
+    events = [ToolFinished(run=RUN, step=1, id="t", name="read", observation=seen)] * 3
+    assert len(run_text([*events, Answered(run=RUN, text="y" * 10_000_000)])) < 100_000
