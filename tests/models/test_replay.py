@@ -65,6 +65,31 @@ def test_the_file_is_private_readable_lines(tape):
     assert "十二" in tape.read_text()
 
 
+def test_a_line_holds_what_is_new_since_the_call_before(tape):
+    first, second = [json.loads(line) for line in tape.read_text().splitlines()][1:]
+    assert (first["after"], len(first["messages"])) == (0, 1)
+    assert (second["after"], len(second["messages"])) == (1, 2)
+    assert not {"system", "tools"} & second.keys()
+
+
+def test_a_missing_line_is_noticed(tape):
+    header, _, second = tape.read_text().splitlines(keepends=True)
+    tape.write_text(header + second)
+    with pytest.raises(SettingError, match="line 2"):
+        ReplayModel(tape)
+
+
+def test_a_folded_history_and_a_changed_prompt_are_recorded_whole(tmp_path):
+    path = tmp_path / "t.jsonl"
+    model = RecordingModel(ScriptedModel(["a", "b", "c"]), path)
+    plays = [(history(), SYSTEM, TOOLS), (ASK, "other", []), (history([[12.0]]), SYSTEM, TOOLS)]
+    for messages, system, tools in plays:
+        play(model, messages, system=system, tools=tools)
+    played = ReplayModel(path)
+    for messages, system, tools in plays:
+        play(played, messages, system=system, tools=tools)
+
+
 def test_times_ids_and_dates_make_no_difference(tape):
     played = ReplayModel(tape)
     other = CALL | {"id": "toolu_another"}
