@@ -88,8 +88,8 @@ class ReplayModel:
     Args:
         path: a file that a RecordingModel wrote (`--record FILE`).
 
-    The first request is looked up among the recorded ones, so that each cell of a notebook finds its own;
-    from there on the replies come in the recorded order.
+    The replies come in the recorded order. Only a request that begins a turn, and is not the next one, is
+    looked up among all: so each cell of a notebook finds its own part, also when it is run again.
 
     Raises: SettingError where the file is missing, broken or something else.
     """
@@ -100,7 +100,7 @@ class ReplayModel:
         self.name = f"replay:{path}"
         self.can_judge = bool(header.get("can_judge", True))
         self.note = f"recorded replies of {header.get('model', 'a model')}; the tools run again"
-        self.at: int | None = None
+        self.at = 0
 
     def reply(
         self,
@@ -113,9 +113,8 @@ class ReplayModel:
     ) -> Iterator[Json]:
         """The recorded reply, piece by piece. Raises ModelError where the request is another one."""
         request = comparable(messages, system, tools)
-        if self.at is None:
-            same = (n for n, call in enumerate(self.calls) if call["request"] == request)
-            self.at = next(same, 0)
+        if _begins_turn(request) and not self._is(self.at, request):
+            self.at = next((n for n in range(len(self.calls)) if self._is(n, request)), self.at)
         if self.at >= len(self.calls):
             held = f"{len(self.calls)} call" + ("s" if len(self.calls) != 1 else "")
             raise ModelError(f"the recording {self.path.name} is over ({held}); record it again")
@@ -124,6 +123,14 @@ class ReplayModel:
             raise ModelError(f"call {self.at + 1}: {different}")
         self.at += 1
         yield from call["events"]
+
+    def _is(self, n: int, request: Json) -> bool:
+        return n < len(self.calls) and not difference(self.calls[n]["request"], request)
+
+
+def _begins_turn(request: Json) -> bool:
+    last = request["messages"][-1]["content"] if request["messages"] else []
+    return not any(block.get("type") == "tool_result" for block in last)
 
 
 def _takes_tool_choice(model: Model) -> bool:

@@ -144,7 +144,11 @@ def _changed_schema():
         (history(note="cut"), {}, ["tool_result of query_sql", "note", '"cut"']),
         (history(call=CALL | {"input": {"query": "select 2"}}), {}, ["tool_use of query_sql", "select 2"]),
         (history(goal=[{"role": "user", "content": "why?"}]), {}, ["text of the user", "why?"]),
-        (history()[:1], {}, ["call 2", "message 2"]),
+        (
+            [*history(), {"role": "assistant", "content": [CALL | {"id": "b"}]}, result([[1]], call="b")],
+            {},
+            ["call 2", "message 4"],
+        ),
         (history(), {"system": "You are a poet."}, ["the system prompt", "poet"]),
         (history(), {"tools": []}, ["the tool query_sql", "now nothing"]),
         (history(), {"tools": _changed_schema()}, ["the tool query_sql", "limit"]),
@@ -174,7 +178,22 @@ def test_a_replay_that_goes_on_too_long(tape):
     play(played, ASK)
     play(played, history())
     with pytest.raises(ModelError, match=r"over \(2 calls\)"):
+        play(played, history())
+
+
+def test_a_cell_that_is_run_again_plays_again(tape):
+    played = ReplayModel(tape)
+    for _ in range(2):
         play(played, ASK)
+        play(played, history())
+    play(played, ASK)
+    play(played, ASK)  # stopped after the first call, then run again
+    assert play(played, history())[-1]["message"]["content"][0]["text"] == "There are 12 flights. 十二"
+
+
+def test_within_a_turn_the_order_is_kept(tape):
+    with pytest.raises(ModelError, match="call 1"):
+        play(ReplayModel(tape), history())
 
 
 def test_a_call_that_differed_can_be_asked_again(tape):
