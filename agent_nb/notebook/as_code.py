@@ -1,0 +1,51 @@
+"""A run without its agent: the queries and the Python that it ran, as the source of a cell."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import Any
+
+from ..events import RunStarted, ToolFinished
+
+Json = dict[str, Any]
+
+
+def code_of(events: Iterable[Any]) -> str:
+    """The source for the last run among `events`, or "" where no SQL or Python went well in it."""
+    goal = ""
+    calls: list[Json] = []
+    for event in events:
+        if isinstance(event, RunStarted) and not event.resumes:
+            goal, calls = event.goal, []
+        elif isinstance(event, ToolFinished) and event.observation.get("ok"):
+            calls.append(event.observation)
+    parts = [part for part in map(_statement, calls) if part]
+    if not parts:
+        return ""
+    imports = []
+    if any("duckdb.sql" in part for part in parts):
+        imports.append("import duckdb")
+    if any("pd.read_sql" in part for part in parts):
+        imports.append("import pandas as pd")
+    head = [f"# {line}".rstrip() for line in goal.splitlines()]
+    return "\n".join([*head, *imports, *parts]) + "\n"
+
+
+def _statement(seen: Json) -> str:
+    given = seen.get("input") or {}
+    target = f"{seen['value_name']} = " if seen.get("value_name") else ""
+    if seen.get("name") == "run_python" and given.get("code"):
+        return str(given["code"]).rstrip()
+    if seen.get("name") != "query_sql" or not given.get("query"):
+        return ""
+    query = _quoted(str(given["query"]).strip())
+    if database := str(given.get("database") or ""):
+        return f"{target}pd.read_sql({query}, {database})"
+    return f"{target}duckdb.sql({query}).df()"
+
+
+def _quoted(text: str) -> str:
+    """A literal of `text`, in triple quotes where that shows it as it is."""
+    if '"""' in text or "\\" in text or text.endswith('"') or (not text.isprintable() and "\n" not in text):
+        return repr(text)
+    return f'"""{text}"""' if "\n" in text or '"' in text else f'"{text}"'

@@ -1,0 +1,87 @@
+"""What the magics of one notebook share: its sessions, its memories and its standing instructions."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from .cell import session_name
+
+
+class Desk:
+    """The sessions that this kernel has open; the one used last is the current one.
+
+    Args:
+        shell: the InteractiveShell whose variables the agent works on.
+    """
+
+    def __init__(self, shell: Any) -> None:
+        self.shell = shell
+        self.rules = ""
+        self.current: Any = None
+        self._open: dict[str, Any] = {}
+        self._memories: dict[str, Any] = {}
+
+    def session(self, name: str | None = None, new: bool = False, memory: bool = True) -> Any:
+        """The current session, or the one of that name, made where there is none; `new`: an empty one.
+
+        `memory`: False leaves the user's store alone, unless it is open already.
+        """
+        if name is not None or new or self.current is None:
+            self.current = self._named(name, new)
+        if memory and self.current.memory is None:
+            self.current.memory = self.memory()
+        return self.current
+
+    def _named(self, name: str | None, new: bool) -> Any:
+        if name is None and (new or self._default is not None):
+            name = self._default or "session"
+        if new:
+            name = self._unused(name or "session")
+        if name is None or name not in self._open:
+            session = self._make(name)
+            self._open[session.name] = session
+            name = session.name
+        return self._open[name]
+
+    def memory(self, user: str = "default") -> Any:
+        """The memory of that user; opened once."""
+        if user not in self._memories:
+            from ..memory import Memory
+
+            self._memories[user] = Memory(user=user)
+        return self._memories[user]
+
+    def names(self) -> list[str]:
+        """Names of all sessions, those without a turn too; the one used last first."""
+        from ..session import Session
+
+        saved = Session.names()
+        return [name for name in self._open if name not in saved] + saved
+
+    def forget(self, name: str) -> None:
+        """Close the session of that name; nothing on disk changes."""
+        session = self._open.pop(name, None)
+        if session is not None and session is self.current:
+            self.current = None
+
+    def close(self) -> None:
+        """Close the memories."""
+        memories, self._memories = self._memories, {}
+        for memory in memories.values():
+            memory.close()
+
+    @property
+    def _default(self) -> str | None:
+        return session_name(self.shell)
+
+    def _make(self, name: str | None) -> Any:
+        from ..session import Session
+
+        return Session(name=name, memory=None, namespace=self.shell.user_ns, rules=self.rules)
+
+    def _unused(self, name: str) -> str:
+        taken = set(self.names())
+        number = 1
+        while (candidate := name if number == 1 else f"{name}-{number}") in taken:
+            number += 1
+        return candidate

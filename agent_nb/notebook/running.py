@@ -1,0 +1,153 @@
+"""A run in a cell: from flags to a session's events, shown as they come, to the value in `_agent`."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Callable, Iterator
+from typing import Any
+
+from ..errors import AgentStopped, RunFailed, SettingError
+from .arguments import known_or_raise
+from .cell import cell_id
+from .desk import Desk
+
+FINE = ("done", "needs_input")
+_LIMITS = {"max_steps": "steps", "max_tokens": "tokens", "max_cost": "cost", "max_seconds": "seconds"}
+
+
+def run(desk: Desk, flags: argparse.Namespace, goal: str) -> None:
+    """Work on `goal` in the session that the flags name. Raises RunFailed, AgentStopped or AgentError."""
+    if flags.step:
+        raise SettingError("--step is not there yet; leave it out")
+    if not goal.strip():
+        raise SettingError("the goal is empty; write under %%agent what the agent should find out or do")
+    for name in flags.use or ():
+        known_or_raise(name, _variables(desk), "variable")
+    session = desk.session(flags.session, flags.new, memory=not (flags.no_memory or flags.user))
+    overrides = _overrides(desk, session, flags)
+    model = overrides.get("model")
+    try:
+        outcome = _shown(desk, session, lambda: session.stream(goal, cell=cell_id(desk.shell), **overrides))
+    finally:
+        if flags.record and model is not None and session.model is model:
+            session.model = model.model  # what was recorded with goes on without the recorder
+    _bind(desk, outcome, flags.out)
+    _judge(outcome, flags.keep_going)
+
+
+def resume(desk: Desk, flags: argparse.Namespace) -> None:
+    """Go on with the current session's last run, with these valves."""
+    session = desk.session()
+    outcome = _shown(desk, session, lambda: session.stream_resume(**limits(flags)))
+    _bind(desk, outcome)
+    _judge(outcome, keep_going=False)
+
+
+def limits(flags: argparse.Namespace) -> dict[str, Any]:
+    """The fields of Limits that the flags set."""
+    given = {field: getattr(flags, flag) for flag, field in _LIMITS.items()}
+    return {field: value for field, value in given.items() if value is not None}
+
+
+def _overrides(desk: Desk, session: Any, flags: argparse.Namespace) -> dict[str, Any]:
+    found: dict[str, Any] = {"use": flags.use or ()}
+    if flags.no_memory and flags.user:
+        raise SettingError("--user names a memory and --no-memory takes none; leave one of them out")
+    if flags.no_memory:
+        found["memory"] = None
+    elif flags.user:
+        found["memory"] = desk.memory(flags.user)
+    if flags.no_tools and flags.tools:
+        raise SettingError("--tools names tools and --no-tools takes none; leave one of them out")
+    tools = () if flags.no_tools else flags.tools
+    if tools:
+        mounted = session.toolbox(**{k: v for k, v in found.items() if k == "memory"}).names
+        for name in tools:
+            known_or_raise(name, mounted, "tool")
+    given = limits(flags)
+    if given or tools is not None:
+        found["limits"] = session.limits.but(**given, tools=tools)
+    if flags.model:
+        from ..models import choose
+
+        choose(flags.model, desk.shell.user_ns)  # a wrong name must not stay in the session
+        found["model"] = flags.model
+    if flags.record:
+        from ..models.replay import RecordingModel
+
+        if flags.model:
+            session.model = flags.model
+        found["model"] = RecordingModel(session.model, flags.record)
+    if flags.approve:
+        found["approve"] = flags.approve
+    if flags.plan:
+        found["planner"] = flags.plan
+    return found
+
+
+def _variables(desk: Desk) -> list[str]:
+    hidden = getattr(desk.shell, "user_ns_hidden", {})
+    return [name for name in desk.shell.user_ns if not name.startswith("_") and name not in hidden]
+
+
+def _shown(desk: Desk, session: Any, start: Callable[[], Iterator[Any]]) -> Any:
+    """Walk the run and show it; the result, also where it was stopped."""
+    from .approval import Gate
+    from .trace import LiveTrace
+
+    trace = LiveTrace()
+    session.asker = Gate(trace)
+    before = session.result
+    stream = start()
+    try:
+        try:
+            for event in stream:
+                trace.show(event)
+        except KeyboardInterrupt:
+            pass  # it came between two events; closing the stream ends the run as one inside it would
+        finally:
+            _closed(stream)
+    finally:
+        ended = session.result
+        trace.close(ended.trace if ended is not None and ended is not before else None)
+    if session.result is before:
+        raise AgentStopped("stopped by the user before the run began") from None
+    return session.result
+
+
+def _closed(stream: Iterator[Any]) -> None:
+    """Close the run, whatever the user presses meanwhile."""
+    close = getattr(stream, "close", None)
+    while close is not None:
+        try:
+            close()
+            return
+        except KeyboardInterrupt:
+            continue
+
+
+def _bind(desk: Desk, outcome: Any, out: str | None = None) -> None:
+    desk.shell.user_ns["_agent"] = outcome
+    if out:
+        desk.shell.user_ns[out] = outcome
+
+
+def _judge(outcome: Any, keep_going: bool) -> None:
+    """Fail the cell where the run failed, so that Run All and a headless run notice."""
+    if outcome.stop_reason == "interrupted":
+        raise AgentStopped("stopped by the user; `%agent resume` goes on") from None
+    if outcome.stop_reason in FINE or keep_going:
+        return
+    raise RunFailed(_told(outcome)) from None
+
+
+def _told(outcome: Any) -> str:
+    why = f": {outcome.reason}" if outcome.reason else ""
+    hint = "the partial result is in _agent"
+    if outcome.stop_reason.startswith("limit_"):
+        flag = {"limit_steps": "--max-steps", "limit_tokens": "--max-tokens", "limit_cost": "--max-cost"}
+        more = flag.get(outcome.stop_reason, "--max-seconds")
+        hint += f", and `%agent resume {more} …` goes on"
+    elif outcome.stop_reason == "error":
+        hint += ", and `%agent resume` tries again"
+    return f"{outcome.stop_reason}{why}; {hint}"

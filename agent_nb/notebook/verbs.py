@@ -1,0 +1,60 @@
+"""A verb of a line magic, and the help made from a set of them."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable
+
+from ..errors import SettingError
+from .arguments import known_or_raise
+from .desk import Desk
+from .show import Sheet
+
+
+@dataclasses.dataclass(frozen=True)
+class Verb:
+    """What stands after `%agent` or `%memory`.
+
+    Args:
+        work: does it, given the desk and the rest of the line.
+        usage: what follows the verb, e.g. "NAME".
+        about: a line of help.
+        example: one that can be typed.
+    """
+
+    work: Callable[[Desk, str], None]
+    usage: str
+    about: str
+    example: str
+
+
+def help_sheet(magic: str, verbs: dict[str, Verb], verb: str = "") -> Sheet:
+    """Help on all verbs, or on one."""
+    if verb:
+        known_or_raise(verb, verbs, f"{magic} verb")
+        chosen = verbs[verb]
+        return (
+            Sheet(f"{magic} {verb} {chosen.usage}".strip())
+            .say(chosen.about)
+            .remark(f"Example: {magic} {verb} {chosen.example}".strip())
+        )
+    sheet = Sheet(f"{magic} VERB")
+    sheet.rows(
+        ["type", "to", "for example"],
+        [
+            [f"{magic} {name} {v.usage}".strip(), v.about, f"{magic} {name} {v.example}".strip()]
+            for name, v in verbs.items()
+        ],
+    )
+    if magic != "%memory":
+        sheet.remark(
+            f"A goal goes into a cell: %{magic} on its first line, the goal below. Flags: %{magic} --help."
+        )
+    return sheet
+
+
+def needed(text: str, what: str) -> str:
+    """`text`, or a SettingError that says what is missing."""
+    if not text:
+        raise SettingError(f"{what} is missing")
+    return text
