@@ -36,6 +36,7 @@ class AnthropicModel:
             the table that comes with the package.
         thinking: the request's `thinking` field; None: adaptive and summarised where the model knows it.
         caching: mark system, tools and the last two user messages as worth caching.
+        max_tokens: output limit of one call, thinking included; the loop may ask for four times as much.
         read_timeout_s: longest silence of the server, also in the middle of a reply.
         connect_timeout_s: longest wait for a connection.
     """
@@ -51,7 +52,7 @@ class AnthropicModel:
         prices: Mapping[str, Price | tuple[float, float]] | None = None,
         thinking: Json | None = None,
         caching: bool = True,
-        max_tokens: int = 8_192,
+        max_tokens: int = 16_000,
         read_timeout_s: float = 120.0,
         connect_timeout_s: float = 10.0,
     ) -> None:

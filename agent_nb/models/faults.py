@@ -15,6 +15,7 @@ from ..errors import (
     ModelUnavailable,
     RequestRefused,
 )
+from ..redact import redact
 
 NO_CREDENTIALS = (
     "no credentials were found: set ANTHROPIC_API_KEY, or use `-m offline`, which needs none "
@@ -123,5 +124,5 @@ def plain(text: str, most: int = 300) -> str:
         if len(secret := os.environ.get(name, "").strip()) >= 4:
             text = text.replace(secret, "***")
     text = re.sub(r"\b(sk|pk)-[\w-]{6,}|(?<=Bearer )\S+|(?<=://)[^/\s@]+(?=@)", "***", text)
-    text = " ".join(text.split())
+    text = " ".join(redact(text).split())
     return text if len(text) <= most else text[: most - 1] + "…"

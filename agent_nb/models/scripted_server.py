@@ -11,8 +11,9 @@ from __future__ import annotations
 import dataclasses
 import json
 import socket
+import sys
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from socketserver import ThreadingMixIn
 from types import TracebackType
@@ -79,14 +80,15 @@ class Streamed:
     before_s: float = 0.0
 
 
-Reply = Json | str | Failure | Streamed
+Reply = Json | str | Failure | Streamed | Callable[[Json], Any]
 
 
 class ScriptedServer:
     """Answers `POST /v1/messages` with `replies`, in order, on a free port of the loopback.
 
     Args:
-        replies: message dicts or texts (as for ScriptedModel), Failure or Streamed.
+        replies: message dicts or texts (as for ScriptedModel), Failure or Streamed, or a function that gets
+            the request's body and returns one of them.
         tokens: what `/v1/messages/count_tokens` answers; None: 404, as other servers do.
 
     `requests` keeps the bodies of accepted and refused requests, `headers` their headers (names in lower
@@ -102,6 +104,7 @@ class ScriptedServer:
         self.refused: list[str] = []
         self.dropped: list[str] = []
         self.gone = 0
+        self.faults: list[BaseException] = []
         self.stopping = threading.Event()
         self._played = 0
         self._paused = False
@@ -134,8 +137,10 @@ class ScriptedServer:
             self._http.server_close()
             self._thread.join()
             self._http = None
+        if self.faults and error is None:
+            raise self.faults[0]
 
-    def take(self, body: Any, headers: dict[str, str]) -> Reply:
+    def take(self, body: Any, headers: dict[str, str]) -> Json | str | Failure | Streamed:
         """The reply to a request, which is kept; a refusal of it is a Failure and uses no reply up."""
         with self._lock:
             self.requests.append(body)
@@ -152,6 +157,8 @@ class ScriptedServer:
                 return Failure(500, f"the script has {len(self.replies)} replies, and this is one more")
             reply = self.replies[self._played]
             self._played += 1
+            if callable(reply):
+                reply = reply(body)
             message = reply.message if isinstance(reply, Streamed) else reply
             self._paused = isinstance(message, dict) and message.get("stop_reason") == "pause_turn"
             if isinstance(message, dict):
@@ -185,8 +192,12 @@ class _Http(ThreadingMixIn, HTTPServer):
                 continue
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Clients that leave in mid-reply are part of the tests."""
-        self.script.gone += 1
+        """Clients that leave in mid-reply are part of the tests; anything else is a fault of the script."""
+        error = sys.exc_info()[1]
+        if isinstance(error, OSError):
+            self.script.gone += 1
+        elif error is not None:
+            self.script.faults.append(error)
 
 
 class _Handler(BaseHTTPRequestHandler):

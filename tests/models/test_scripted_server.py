@@ -1,5 +1,6 @@
 """The server by itself, asked by plain HTTP: what it sends, what it refuses, and that it goes away."""
 
+import contextlib
 import gc
 import http.client
 import json
@@ -127,6 +128,22 @@ def test_failures_and_the_end_of_the_script():
         status, data, _ = post(server)
         assert status == 500
         assert b"one more" in data
+
+
+def test_a_reply_may_be_a_function_of_the_request():
+    with ScriptedServer([lambda body: body["messages"][0]["content"].upper()]) as server:
+        assert json.loads(post(server)[1])["content"][0]["text"] == "HI"
+
+
+def test_a_script_that_is_wrong_is_not_hidden():
+    gone = contextlib.suppress(http.client.HTTPException, OSError)
+
+    def run():
+        with ScriptedServer([lambda body: body["nothing"]]) as server, gone:
+            post(server)
+
+    with pytest.raises(KeyError, match="nothing"):
+        run()
 
 
 def test_a_cut_connection_ends_after_so_many_bytes():
