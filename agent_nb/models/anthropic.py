@@ -34,7 +34,8 @@ class AnthropicModel:
             (ANTHROPIC_API_KEY and whatever else the SDK looks at, ANTHROPIC_BASE_URL).
         prices: model name → `prices.Price` or (input, output) in dollars for a million tokens, in front of
             the table that comes with the package.
-        thinking: the request's `thinking` field; None: adaptive and summarised where the model knows it.
+        thinking: the request's `thinking` field, {} for none; None: adaptive and summarised where the model
+            knows it.
         caching: mark system, tools and the last two user messages as worth caching.
         max_tokens: output limit of one call, thinking included; the loop may ask for four times as much.
         read_timeout_s: longest silence of the server, also in the middle of a reply.
