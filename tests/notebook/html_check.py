@@ -3,9 +3,10 @@
 import re
 from html.parser import HTMLParser
 
-TAGS = set(
-    "a b blockquote br code del details div em h4 h5 hr img li ol pre span strong summary sup table tbody td th thead tr ul".split()
-)
+TAGS = {
+    *("a", "b", "blockquote", "br", "code", "del", "details", "div", "em", "h4", "h5", "hr", "img", "li"),
+    *("ol", "pre", "span", "strong", "summary", "sup", "table", "tbody", "td", "th", "thead", "tr", "ul"),
+}
 ATTRIBUTES = {"style", "title", "dir", "open", "href", "target", "rel", "alt", "src", "start"}
 LIVE = {"data-since", "data-seconds", "data-limit"}
 VOID = {"br", "hr", "img"}

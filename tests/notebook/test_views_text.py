@@ -7,8 +7,8 @@ from sample_events import RUN, sample
 
 from agent_nb.events import Answered, RunStarted, ToolFinished
 from agent_nb.notebook.views import Lines, run_text
-from agent_nb.notebook.views.text import table_lines, width
 from agent_nb.notebook.views.story import Call
+from agent_nb.notebook.views.text import table_lines, width
 
 
 def told(events):
