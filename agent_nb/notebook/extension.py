@@ -19,7 +19,7 @@ class _Loaded:
 
     magics: Magics
     matcher: Any
-    cell: Any
+    cleanups: tuple[Any, Any]
     line: Any
     before: list[tuple[dict[str, Any], str, Any]]
     lazily: bool
@@ -43,15 +43,17 @@ def load(shell: Any) -> None:
         for name, function in functions.items():
             before.append((tables[kind], name, tables[kind].get(name, _MISSING)))
             tables[kind][name] = function
-    cell, line = verbatim.cell_transformer([agent]), verbatim.line_transformer([agent, memory])
-    shell.input_transformer_manager.cleanup_transforms.insert(0, cell)
-    shell.input_transformer_manager.token_transformers.append(line)
+    cleanups = verbatim.cell_transformer([agent]), verbatim.line_gluer([agent, memory])
+    line = verbatim.line_transformer([agent, memory])
+    transforms = shell.input_transformer_manager
+    transforms.cleanup_transforms[:] = [cleanups[0], *transforms.cleanup_transforms, cleanups[1]]
+    transforms.token_transformers.append(line)
     shell.events.register("pre_run_cell", magics.remember_cell)
     matcher = completion.matcher(magics)
     if shell.Completer is not None:
         shell.Completer.custom_matchers.append(matcher)
     lazily = PACKAGE in getattr(shell.magics_manager, "_loaded_lazy", ())
-    _loaded[id(shell)] = _Loaded(magics, matcher, cell, line, before, lazily)
+    _loaded[id(shell)] = _Loaded(magics, matcher, cleanups, line, before, lazily)
 
 
 def unload(shell: Any) -> None:
@@ -66,7 +68,8 @@ def unload(shell: Any) -> None:
             table[name] = was
     if loaded.lazily:  # the placeholder is back, and may load us once more
         shell.magics_manager._loaded_lazy.discard(PACKAGE)
-    _without(shell.input_transformer_manager.cleanup_transforms, loaded.cell)
+    for cleanup in loaded.cleanups:
+        _without(shell.input_transformer_manager.cleanup_transforms, cleanup)
     _without(shell.input_transformer_manager.token_transformers, loaded.line)
     shell.events.unregister("pre_run_cell", loaded.magics.remember_cell)
     if shell.Completer is not None:

@@ -43,6 +43,26 @@ def cell_transformer(names: Names) -> Callable[[list[str]], list[str]]:
     return verbatim_cell
 
 
+def line_gluer(names: Names) -> Callable[[list[str]], list[str]]:
+    """A clean-up transformer, to stand last: a form feed and its kin end no line of ours.
+
+    IPython cuts a cell where `str.splitlines` does, which is at more characters than a typed line end.
+    """
+    opening = re.compile(rf"[ \t]*%({_either(names)})\s")
+
+    def whole_lines(lines: list[str]) -> list[str]:
+        glued: list[str] = []
+        for line in lines:
+            if glued and not glued[-1].endswith(("\n", "\r")) and opening.match(glued[-1]):
+                glued[-1] += line
+            else:
+                glued.append(line)
+        return glued
+
+    whole_lines.has_side_effects = True  # type: ignore[attr-defined]
+    return whole_lines
+
+
 def line_transformer(names: Names) -> type[TokenTransformBase]:
     """A token transformer: a statement `%NAME …` becomes a call, whatever its text ends in."""
     opening = re.compile(rf"%(?P<name>{_either(names)})(?P<text>\s.*)?\Z", re.S)
@@ -65,10 +85,7 @@ def line_transformer(names: Names) -> type[TokenTransformBase]:
         def transform(self, lines: list[str]) -> list[str]:
             start, column = self.start_line, self.start_col
             end = start + 1
-            # A form feed and its kin end a line for IPython, not for whoever types it; a backslash goes on.
-            while end < len(lines) and (
-                not lines[end - 1].endswith(("\n", "\r")) or _goes_on(lines[end - 1])
-            ):
+            while end < len(lines) and lines[end - 1].endswith(("\\\n", "\\\r\n")):
                 end += 1
             text = re.sub(r"\\\r?\n", " ", "".join(lines[start:end])[column:].rstrip("\r\n"))
             found = opening.match(text)
@@ -83,10 +100,6 @@ def line_transformer(names: Names) -> type[TokenTransformBase]:
 
 def _either(names: Names) -> str:
     return "|".join(re.escape(name) for name in names)
-
-
-def _goes_on(line: str) -> bool:
-    return line.endswith(("\\\n", "\\\r\n"))
 
 
 def _shifted(body: str, indent: str) -> str:
