@@ -113,14 +113,15 @@ class AnthropicModel:
                     piece = assembly.feed(event.to_dict(mode="python", warnings=False))
                     if piece is not None:
                         yield piece
-            except (KeyError, TypeError, AttributeError) as error:
+                message = assembly.message()
+            except (LookupError, TypeError, AttributeError) as error:
                 raise ValueError(f"the stream of {self.server} is not well formed: {error!r}") from error
             except Exception as error:
                 found = translate(error, self.name, self.server)
                 if found is error:
                     raise
                 raise found from error
-        yield {"type": "message", "message": assembly.message()}
+        yield {"type": "message", "message": message}
 
     def request(self, messages: list[Json], *, system: str, tools: list[Json], max_tokens: int) -> Json:
         """What is sent, as arguments of the SDK. The caller's lists and dicts stay untouched."""

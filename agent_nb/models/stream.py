@@ -14,6 +14,7 @@ CUT_SHORT = ("max_tokens", "refusal", "model_context_window_exceeded")
 
 _COUNTS = ("input_tokens", "output_tokens", "cache_creation_input_tokens", "cache_read_input_tokens")
 _KNOWN = ("text", "thinking", "redacted_thinking", "tool_use")
+_TEXTS = ("text", "thinking", "signature", "data", "name")
 # The field that a delta goes on with, and the field in which the delta brings it.
 _GROWS = {"text_delta": "text", "thinking_delta": "thinking", "signature_delta": "signature"}
 
@@ -101,6 +102,9 @@ class Assembly:
             block = block | {"input": self._input(block, self.arguments[index])}
         if block.get("type") not in _KNOWN:
             return block
+        for field in _TEXTS:
+            if not isinstance(block.get(field, ""), str):
+                raise ValueError(f"the stream's {block['type']} block has no text in its field {field}")
         return {key: _mended_all(value) for key, value in block.items() if value is not None}
 
     def _input(self, block: Json, text: str) -> Json:
