@@ -27,7 +27,7 @@ _WHOLE = [
     r"\bpypi-[A-Za-z0-9_-]{50,}",
     r"\bSG\.[A-Za-z0-9_-]{16,}\.[A-Za-z0-9_-]{16,}",  # SendGrid
     r"\bdop_v1_[a-f0-9]{64}\b",  # DigitalOcean
-    r"\beyJ[A-Za-z0-9_-]{8,}\.eyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}",  # JSON Web Token
+    r"\beyJ[A-Za-z0-9_-]{8,4000}\.eyJ[A-Za-z0-9_-]{8,8000}\.[A-Za-z0-9_-]{8,}",  # JSON Web Token
 ]
 _NAMES = (
     r"pass(?:word|wd|phrase|code)|pwd|secret(?:[_-]?(?:access[_-]?)?key)?|client[_-]?secret"
@@ -36,18 +36,23 @@ _NAMES = (
 )
 _CHINESE = r"密码|口令|密钥|令牌|私钥"
 # A value that is a call, an index or another name's attribute is code (password = getpass()), not a secret.
-_VALUE = r"(?!\[redacted\])(?![A-Za-z_][\w.]*[(\[{])[^\s\"'`,;&)\]}<>，。；]{6,}"
+_VALUE = r"(?!\[redacted\])(?![A-Za-z_][\w.]{0,100}[(\[{])[^\s\"'`,;&)\]}<>，。；]{6,2000}"
 _ASSIGNED = re.compile(
-    rf"(?P<head>(?:(?<![A-Za-z])(?:[A-Za-z0-9]+[_-])*(?:{_NAMES})|{_CHINESE})[\"']?\s*(?:[:=＝：]|是|为|is\b)=?\s*"
-    rf"(?:[\"'`](?P<quoted>[^\"'`\n]{{4,}})[\"'`]|(?P<bare>{_VALUE})))",
+    rf"(?P<head>(?:(?<![A-Za-z])(?:{_NAMES})|{_CHINESE})[\"']?\s{{0,20}}(?P<said>[:=＝：]|是|为|is\b)=?\s{{0,20}}"
+    rf"(?:[\"'`](?P<quoted>[^\"'`\n]{{4,2000}})[\"'`]|(?P<bare>{_VALUE})))",
     re.IGNORECASE,
 )
 _BEARER = re.compile(r"(?P<head>\b(?:Bearer|Basic)\s+)(?P<value>[A-Za-z0-9._~+/=-]{16,})")
-_IN_URL = re.compile(r"(?P<head>\b[a-zA-Z][a-zA-Z0-9+.-]*://[^\s/:@\"']*:)(?P<value>[^\s/@\"']+)(?=@)")
+_IN_URL = re.compile(r"(?P<head>\b[a-zA-Z][a-zA-Z0-9+.-]{0,20}://[^\s/:@\"']{0,200}:)(?P<value>[^\s/@\"']{1,400})(?=@)")
 _SHAPES = re.compile("|".join(_WHOLE), re.DOTALL)
 _CUES = re.compile(
     rf"-----BEGIN|sk-|k_live_|k_test_|AKIA|ASIA|AROA|AIDA|gh[pousr]_|github_pat_|glpat-|xox|AIza|ya29|hf_|npm_"
     rf"|pypi-|SG\.|dop_v1_|eyJ|Bearer|Basic|://|(?i:{_NAMES}|{_CHINESE})"
+)
+_WORDS = re.compile(
+    r"(?:required|optional|invalid|missing|expired|incorrect|unknown|string|varchar.*|nullable|hidden|secret"
+    r"|password|changed|needed|integer|boolean|object|unicode)\.?",
+    re.IGNORECASE,
 )
 _SECRET_NAME = re.compile(
     rf"(?:^|_)(?:{_NAMES}|apikey|passwd|pw|creds?|jwt|pat)(?:_?(?:value|text|str|\d+))?$|{_CHINESE}"
@@ -76,9 +81,16 @@ def secret_name(name: str) -> bool:
     return bool(_SECRET_NAME.search(snake)) and not _NOT_SECRET.search(snake)
 
 
+def _is_prose(said: str, value: str) -> bool:
+    """ "password is required" tells of a password and gives none; "password is tr0ub4dor" gives one."""
+    if said in ("=", "＝"):
+        return False
+    return bool(_WORDS.fullmatch(value)) or (said.lower() == "is" and value.isalpha())
+
+
 def _mask_value(m: re.Match[str]) -> str:
     value = m["quoted"] if m["quoted"] is not None else m["bare"]
-    if value == MASK:
+    if value == MASK or (m["quoted"] is None and _is_prose(m["said"], value)):
         return m.group()
     return (
         m.group().replace(value, MASK)

@@ -110,7 +110,7 @@ def prepare(kind: str, frame: Any, x: str, y: str, series: str) -> tuple[Any, li
         _once_each(frame, x, series, kind)
     if kind in ("bar", "barh") or (kind == "line" and not _is_ordered(frame[x])):
         limit = CATEGORIES if kind != "line" else 200
-        frame = _top(frame, x, y, limit, "categories", notes)
+        frame = _top(frame, x, y, limit, "bars" if kind != "line" else "points", notes)
     if kind in ("line", "scatter") and len(frame) > POINTS:
         step = -(-len(frame) // POINTS)
         frame = frame.iloc[::step]
@@ -143,7 +143,7 @@ def _once_each(frame: Any, x: str, series: str, kind: str) -> None:
 
 
 def _top(frame: Any, column: str, y: str, limit: int, what: str, notes: list[str]) -> Any:
-    """The rows of the `limit` values of a column that weigh most; their order stays."""
+    """The rows of the `limit` values of a column that weigh most; of bars the greatest comes first."""
     count = frame[column].nunique()
     if count <= limit:
         return frame
@@ -154,7 +154,10 @@ def _top(frame: Any, column: str, y: str, limit: int, what: str, notes: list[str
     )
     kept = weights.nlargest(limit).index
     notes.append(f"the {limit} largest of {count:,} {what}")
-    return frame[frame[column].isin(kept)]
+    frame = frame[frame[column].isin(kept)]
+    if what != "bars":
+        return frame
+    return frame.sort_values(column, key=lambda values: values.map(kept.get_loc), kind="stable")
 
 
 def _is_ordered(values: Any) -> bool:
@@ -214,7 +217,7 @@ def _bars(axes: Any, groups: list[tuple[str, Any]], x: str, y: str, flat: bool =
     along.set_tick_params(length=0)
     if flat:
         axes.invert_yaxis()
-        axes.margins(x=0.1)
+        axes.margins(x=0.1, y=0.02)
     else:
         _tilt(axes, labels)
         axes.margins(y=0.1)
@@ -317,9 +320,9 @@ def _tilt(axes: Any, labels: list[str]) -> None:
 
 
 def _figure(value: float) -> str:
-    """A number for an axis: 1,234 · 0.25 · 12.6 · 3.4e-05."""
+    """A number for an axis: 12,345 · 2013 · 0.25 · 12.6 · 3.4e-05."""
     if value == 0 or 1e-3 <= abs(value) < 1e15:
-        rounded = f"{value:,.0f}" if abs(value) >= 1_000 else f"{value:,.4g}"
+        rounded = f"{value:,.0f}" if abs(value) >= 10_000 else f"{value:.5g}"
         return rounded.replace("-", "−")
     return f"{value:.3g}".replace("-", "−", 1)
 
