@@ -18,6 +18,8 @@ _TIMINGS = frozenset({"ms", "seconds"})
 _OF_MEMORIES = _TIMINGS | {"id", "created", "score"}
 _MEMORY_TOOLS = frozenset({"recall_memory", "save_memory", "forget_memory"})
 _ADDRESS = re.compile(r"\bat 0x[0-9a-fA-F]+")
+# The name under which a session keeps a whole result; a cell that is run again counts on.
+_VALUE_NAME = re.compile(r"\b_r\d+\b")
 # In the system prompt: ids, and the date with all that is reckoned from it.
 _ID = re.compile(r"\b(?:[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|[0-9a-f]{16,64})\b")
 _DATE = re.compile(
@@ -32,19 +34,12 @@ _SPENT = re.compile(r"\d+ of [\d.e+]+ s used")
 def comparable(messages: list[Json], system: str, tools: list[Json]) -> Json:
     """The part of a request that its reply depends on.
 
-    Tool_use ids are numbered, pictures are digests, secrets are masked; left out are timings, the ids and
-    ages of memories, and dates in the system prompt.
+    Tool_use ids and names of kept values are numbered, documents are digests, secrets are masked; left out are
+    timings, the ids and ages of memories, dates in the system prompt, and how a picture looks: no two machines
+    draw the same chart alike, and its figures stand beside it.
     """
-    numbers: dict[str, str] = {}
-    names: dict[str, str] = {}
-    turns = []
-    for message in messages:
-        content = message["content"]
-        if isinstance(content, str):
-            content = [{"type": "text", "text": content}]
-        turns.append(
-            {"role": message["role"], "content": [_plain_block(block, numbers, names) for block in content]}
-        )
+    reader = _Reader()
+    turns = [{"role": message["role"], "content": reader.blocks(message["content"])} for message in messages]
     plain_tools = [{key: tool.get(key) for key in ("name", "description", "input_schema")} for tool in tools]
     request: Json = {
         "system": _ID.sub("<id>", _DATE.sub("<date>", system)),
@@ -55,47 +50,65 @@ def comparable(messages: list[Json], system: str, tools: list[Json]) -> Json:
     return result
 
 
-def _plain_block(block: Json, numbers: dict[str, str], names: dict[str, str]) -> Json:
-    block = {key: value for key, value in block.items() if key != "cache_control"}
-    match block.get("type"):
-        case "text":
-            block["text"] = _SPENT.sub("<time> used", block["text"])
-        case "tool_use":
-            block["id"] = numbers.setdefault(block["id"], f"call {len(numbers) + 1}")
-            names[block["id"]] = block["name"]
-        case "tool_result":
-            number = numbers.get(block["tool_use_id"], "?")
-            content = block.get("content", "")
-            if isinstance(content, str):
-                content = [{"type": "text", "text": content}]
-            name = names.get(number, "a tool")
-            dropped = _OF_MEMORIES if name in _MEMORY_TOOLS else _TIMINGS
-            parts = [_plain_result(part, dropped) for part in content]
-            block |= {"tool_use_id": number, "content": parts, "name": name}
-        case "image" | "document":
-            block["source"] = hashlib.sha256(json.dumps(block["source"], sort_keys=True).encode()).hexdigest()
-    return block
+class _Reader:
+    """Goes through a history in order, and numbers the ids and value names that it meets."""
 
+    def __init__(self) -> None:
+        self.calls: dict[str, str] = {}
+        self.tools: dict[str, str] = {}
+        self.values: dict[str, str] = {}
 
-def _plain_result(part: Json, dropped: frozenset[str]) -> Json:
-    if part.get("type") != "text":
-        return _plain_block(part, {}, {})
-    try:
-        value = json.loads(part["text"])
-    except ValueError:
-        value = part["text"]
-    return {"type": "text", "value": _without(value, dropped)}
+    def blocks(self, content: str | list[Json]) -> list[Json]:
+        if isinstance(content, str):
+            content = [{"type": "text", "text": content}]
+        return [self.block(block) for block in content]
 
+    def block(self, block: Json) -> Json:
+        block = {key: value for key, value in block.items() if key != "cache_control"}
+        match block.get("type"):
+            case "text":
+                block["text"] = _SPENT.sub("<time> used", block["text"])
+            case "tool_use":
+                block["id"] = self.calls.setdefault(block["id"], f"call {len(self.calls) + 1}")
+                self.tools[block["id"]] = block["name"]
+            case "tool_result":
+                block |= self.result(block)
+            case "image":
+                block["source"] = block["source"].get("media_type", "")
+            case "document":
+                source = json.dumps(block["source"], sort_keys=True)
+                block["source"] = hashlib.sha256(source.encode()).hexdigest()
+        return block
 
-def _without(value: Any, dropped: frozenset[str]) -> Any:
-    match value:
-        case dict():
-            return {key: _without(item, dropped) for key, item in value.items() if key not in dropped}
-        case list():
-            return [_without(item, dropped) for item in value]
-        case str():
-            return _ADDRESS.sub("at 0x…", value)
-    return value
+    def result(self, block: Json) -> Json:
+        """The fields of a tool_result that are compared otherwise than they stand."""
+        number = self.calls.get(block["tool_use_id"], "?")
+        name = self.tools.get(number, "a tool")
+        dropped = _OF_MEMORIES if name in _MEMORY_TOOLS else _TIMINGS
+        content = [self.part(part, dropped) for part in self.blocks(block.get("content", ""))]
+        return {"tool_use_id": number, "content": content, "name": name}
+
+    def part(self, part: Json, dropped: frozenset[str]) -> Json:
+        if part.get("type") != "text":
+            return part
+        try:
+            value = json.loads(part["text"])
+        except ValueError:
+            value = part["text"]
+        return {"type": "text", "value": self.value(value, dropped)}
+
+    def value(self, value: Any, dropped: frozenset[str]) -> Any:
+        match value:
+            case dict():
+                return {key: self.value(item, dropped) for key, item in value.items() if key not in dropped}
+            case list():
+                return [self.value(item, dropped) for item in value]
+            case str():
+                return _VALUE_NAME.sub(self.value_name, _ADDRESS.sub("at 0x…", value))
+        return value
+
+    def value_name(self, found: re.Match[str]) -> str:
+        return self.values.setdefault(found[0], f"_r{len(self.values) + 1}")
 
 
 def difference(recorded: Json, now: Json) -> str:

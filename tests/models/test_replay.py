@@ -97,6 +97,15 @@ def test_times_ids_and_dates_make_no_difference(tape):
     play(played, history(call=other, ms=99.9, seconds=31), system=SYSTEM.replace("11-30", "12-24"))
 
 
+def test_names_of_kept_values_make_no_difference_but_their_order_does(tmp_path):
+    path = tmp_path / "t.jsonl"
+    note = "first 10 of 16 rows; the whole table is {}"
+    play(RecordingModel(ScriptedModel(["x"]), path), history(name="_r1", note=note.format("_r1")))
+    play(ReplayModel(path), history(name="_r7", note=note.format("_r7")))
+    with pytest.raises(ModelError, match="note"):
+        play(ReplayModel(path), history(name="_r7", note=note.format("_r8")))
+
+
 def _recalled(tool, **memory):
     found = CALL | {"name": tool}
     value = {"ok": True, "memories": [{"text": "EMEA is six markets"} | memory]}
@@ -122,6 +131,22 @@ def test_ids_and_ages_are_left_out_of_memories_but_not_of_data(tmp_path, tool, m
         play(ReplayModel(path), later)
         with pytest.raises(ModelError, match="six markets"):
             play(ReplayModel(path), _recalled(tool, text="EMEA is five markets"))
+
+
+def _drawn(data, points):
+    image = {"type": "image", "source": {"type": "base64", "media_type": "image/png", "data": data}}
+    messages = history(chart="bar", points=points)
+    messages[-1]["content"][0]["content"].append(image)
+    return messages
+
+
+def test_a_chart_counts_by_its_figures(tmp_path):
+    path = tmp_path / "t.jsonl"
+    play(RecordingModel(ScriptedModel(["x"]), path), _drawn("aGk=", 4))
+    play(ReplayModel(path), _drawn("aG8=", 4))
+    with pytest.raises(ModelError, match="points"):
+        play(ReplayModel(path), _drawn("aGk=", 5))
+    assert "aGk=" not in path.read_text()
 
 
 def test_addresses_of_objects_make_no_difference(tmp_path):
