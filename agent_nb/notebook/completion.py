@@ -95,7 +95,7 @@ def _values(magics: Magics, action: Any) -> Iterable[str]:
         case "session":
             return desk.names()
         case "tools":
-            return list(desk.session().toolbox(memory=None).names)
+            return list(desk.session(memory=False).toolbox().names)
         case "use":
             return _variables(magics)
         case "out":

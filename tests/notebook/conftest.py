@@ -18,6 +18,7 @@ def real_shell(folder):
     config.HistoryManager.enabled = False
     config.InteractiveShell.colors = "nocolor"
     made = InteractiveShell.instance(config=config)
+    made.find_line_magic("load_ext")  # IPython's own magics are lazy too
     try:
         yield made
         made.run_line_magic("unload_ext", "agent_nb")
