@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import pathlib
 from collections.abc import Callable, Iterator
 from typing import Any
 
@@ -75,6 +76,8 @@ def _overrides(desk: Desk, session: Any, flags: argparse.Namespace) -> dict[str,
     if flags.record:
         from ..models.replay import RecordingModel
 
+        if pathlib.Path(flags.record).expanduser().is_dir():
+            raise SettingError(f"--record {flags.record} is a folder; name a file in it")
         if flags.model:
             session.model = flags.model
         found["model"] = RecordingModel(session.model, flags.record)
