@@ -34,9 +34,9 @@ _SPENT = re.compile(r"\d+ of [\d.e+]+ s used")
 def comparable(messages: list[Json], system: str, tools: list[Json]) -> Json:
     """The part of a request that its reply depends on.
 
-    Tool_use ids and names of kept values are numbered, documents are digests, secrets are masked; left out are
-    timings, the ids and ages of memories, dates in the system prompt, and how a picture looks: no two machines
-    draw the same chart alike, and its figures stand beside it.
+    Tool_use ids and names of kept values are numbered, documents are digests, secrets are masked. Left out
+    are timings, the ids and ages of memories, dates in the system prompt, and how a picture looks: its
+    figures stand beside it, and no two machines draw alike.
     """
     reader = _Reader()
     turns = [{"role": message["role"], "content": reader.blocks(message["content"])} for message in messages]
