@@ -64,7 +64,7 @@ class Lab:
         self.ready(page)
         if theme != "JupyterLab Light":
             command(page, "apputils:change-theme", {"theme": theme})
-            page.wait_for_selector("body[data-jp-theme-light=false]")
+            page.wait_for_selector("body[data-jp-theme-light=false]", state="attached")
         return page
 
     def ready(self, page):
@@ -155,3 +155,13 @@ def _wait_for(url, server, log):
             return
         time.sleep(0.2)
     pytest.fail(f"JupyterLab did not start in a minute:\n{log.read_text()[-3000:]}")
+
+
+@pytest.fixture(name="run_all")
+def _run_all():
+    return run_all
+
+
+@pytest.fixture(name="wait_idle")
+def _wait_idle():
+    return wait_idle
