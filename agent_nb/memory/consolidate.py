@@ -1,0 +1,152 @@
+"""What of a finished run is worth keeping: by rules, from the user's own words and evidenced conclusions only."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Sequence
+from typing import Any
+
+from ..redact import has_secret
+from .text import normal, tokens
+
+Json = dict[str, Any]
+
+_REMEMBER = re.compile(
+    r"(?:^|(?<=[.!?。！？；;\n]))\s*(?:please\s+|also\s+|and\s+)*(?:remember|keep in mind|note for later|don't forget)"
+    r"(?:\s+(?:that|this|for later|for next time))?\s*[:：,-]?\s+(?P<en>[^\n]+)"
+    r"|(?:请|帮我|帮忙|务必|也|要)*(?:记住|记下来?|记一下|牢记|别忘了)(?:这一点|一下|了)?\s*[:：,，]?\s*(?P<zh>[^\n]+)",
+    re.IGNORECASE,
+)
+_QUESTION = re.compile(r"[?？]\s*$")
+_WISH = re.compile(
+    r"\b(?:always|never|must|must not|don't|do not|only)\b|总是|一律|永远|不要|必须|务必|禁止", re.I
+)
+_PREFERS = re.compile(
+    r"\b(?:i|we) (?:prefer|like|love|hate|dislike|want|don't like)\b|喜欢|偏好|讨厌|favou?rite", re.I
+)
+_PROFILE = re.compile(r"\b(?:my name is|i am a|i'm a|i work|i live)\b|我叫|我是|我在.{1,10}工作|我住", re.I)
+_RULES_LINE = re.compile(
+    r"rules, not a language model|是规则|不是语言模型|did not understand|没有理解|-m claude", re.I
+)
+MOST_CHARS = 500
+
+
+@dataclasses.dataclass(frozen=True)
+class Turn:
+    """A finished run, as plain values.
+
+    Args:
+        goal, answer: texts. done: whether it answered.
+        evidence: dicts of text, span, value, sources, formula: the numbers of the answer.
+        observations: dicts of name, input, text, ok, effect, value_name: the tool calls.
+        saved_ids: calls of this run that wrote a memory themselves.
+    """
+
+    goal: str
+    answer: str = ""
+    done: bool = False
+    evidence: Sequence[Json] = ()
+    observations: Sequence[Json] = ()
+    session: str = ""
+    run: str = ""
+    saved_ids: Sequence[str] = ()
+
+
+def propose(turn: Turn) -> tuple[list[Json], list[Json]]:
+    """Rows to write (arguments of `Memory.add`), and what is left out with the reason."""
+    told, left_out = _told(turn)
+    concluded, more = _conclusion(turn, bool(told))
+    return [*told, *concluded, *_writes(turn)], left_out + more
+
+
+def statements(goal: str) -> list[str]:
+    """What the user asks to be remembered, word for word."""
+    found = []
+    for match in _REMEMBER.finditer(goal):
+        text = (match["en"] or match["zh"] or "").strip()
+        if text and not _QUESTION.search(text):
+            found.append(text)
+    return found
+
+
+def kind(text: str) -> str:
+    """The type of a statement that the user asks to be remembered."""
+    if _PREFERS.search(text):
+        return "preference"
+    if _PROFILE.search(text):
+        return "profile"
+    return "constraint" if _WISH.search(text) else "fact"
+
+
+def _told(turn: Turn) -> tuple[list[Json], list[Json]]:
+    rows, left_out = [], []
+    if turn.saved_ids:
+        return [], []
+    for text in statements(turn.goal):
+        if has_secret(text):
+            left_out.append({"text": "…", "reason": "it holds a secret, which memory never keeps"})
+            continue
+        said = {"text": turn.goal[:MOST_CHARS], "source": "goal", "run": turn.run}
+        rows.append({"text": text, "type": kind(text), "source": "user_explicit", "evidence": [said]})
+    return rows, left_out
+
+
+def _conclusion(turn: Turn, told: bool) -> tuple[list[Json], list[Json]]:
+    """A done run's conclusion: the sentences whose numbers all have evidence in tool results of this run."""
+    asked = " ".join(turn.goal.split())
+    if told or turn.saved_ids or not turn.done or not turn.answer.strip():
+        return [], []
+    worked = {f"{o['value_name']} {o['name']}".strip() for o in turn.observations if o["ok"]}
+    kept, left_out = [], []
+    for start, sentence in _sentences(turn.answer):
+        rows = [row for row in turn.evidence if start <= row["span"][0] < start + len(sentence)]
+        if _RULES_LINE.search(sentence) or not rows:
+            continue
+        bare = [row["text"] for row in rows if not row["sources"]]
+        if bare:
+            left_out.append({"text": sentence[:200], "reason": f"no evidence for {', '.join(bare[:5])}"})
+        elif not any(set(row["sources"]) & worked for row in rows):
+            left_out.append({"text": sentence[:200], "reason": "it repeats what was known before"})
+        elif has_secret(sentence):
+            left_out.append({"text": "…", "reason": "it holds a secret, which memory never keeps"})
+        else:
+            kept.append((sentence, rows))
+    if not kept:
+        return [], left_out
+    first, rows = kept[0]
+    left_out += [
+        {"text": s[:200], "reason": "detail: the conclusion before it is kept"} for s, _ in kept[1:4]
+    ]
+    if len(tokens(first)) < 3:
+        return [], [{"text": first, "reason": "transient: a bare value of one turn"}, *left_out]
+    question = asked if len(asked) <= 160 else asked[:160] + "…"
+    text = first if normal(question) in normal(first) else f"{question} → {first}"
+    proof = [{"text": r["text"], "source": ", ".join(r["sources"]), "run": turn.run} for r in rows]
+    return [{"text": text[:MOST_CHARS], "type": "decision", "source": "task", "evidence": proof}], left_out
+
+
+def _writes(turn: Turn) -> list[Json]:
+    """Every executed write is remembered: what was changed, by which call."""
+    rows = []
+    for seen in turn.observations:
+        if seen["ok"] and seen["effect"] != "read" and not seen["name"].endswith("_memory"):
+            given = ", ".join(f"{k}={str(v)[:60]!r}" for k, v in seen["input"].items())
+            text = f"{seen['name']}({given[:300]}) was run"
+            if seen["name"] != "run_python" and not has_secret(text):
+                proof = [{"text": seen["text"][:200], "source": seen["name"], "run": turn.run}]
+                rows.append({"text": text, "type": "experience", "source": "tool", "evidence": proof})
+    return rows
+
+
+def _sentences(text: str) -> list[tuple[int, str]]:
+    """(start, sentence) without list marks; a dot inside a number ends nothing."""
+    found = []
+    for match in re.finditer(r"[^\n]+", text):
+        at = 0
+        line = match.group()
+        for part in re.split(r"(?<=[.!?])(?=\s)|(?<=[。！？])", line):
+            if part.strip(" -*•#>|"):
+                found.append((match.start() + at, part))
+            at += len(part)
+    return [(start + len(s) - len(s.lstrip(" -*•#>")), s.strip(" -*•#>")) for start, s in found]

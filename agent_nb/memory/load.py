@@ -1,0 +1,264 @@
+"""Recall: a question goes through four gates, and each keeps what entered, what left and why."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import html
+import math
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ..tokens import estimate_tokens
+from .index import Index
+from .record import MemoryRecord
+from .text import tokens
+
+Json = dict[str, Any]
+
+WEIGHTS = (0.5, 0.3, 0.2)
+"""Parts of similarity, importance and freshness in the score."""
+THRESHOLD = 0.35
+FLOOR = 0.2
+"""A record less similar than this does not enter, however important and fresh it is."""
+NAMED = 0.6
+"""Similarity of a record whose subject the question names: a definition belongs to its term."""
+DECAY = 0.07
+"""λ of e^(−λ·days since last access)."""
+CANDIDATES = 20
+LISTED = 40
+EMBEDDED = 0.75
+"""Most that an embedding alone can say: words that match say more."""
+_SOURCE = {"user_explicit": 1.0, "import": 0.7, "task": 0.5, "tool": 0.4}
+_FENCE = str.maketrans({"<": "‹", ">": "›"})
+
+
+@dataclasses.dataclass(frozen=True)
+class Hit:
+    """A record that came through all gates; all scores are in 0…1."""
+
+    record: MemoryRecord
+    score: float
+    similarity: float
+    importance: float
+    freshness: float
+    reason: str
+
+
+@dataclasses.dataclass(frozen=True)
+class Recall:
+    """What a question recalled. Iterable of hits, the best first.
+
+    Args:
+        text: the block for the window, a record a line. tokens: what it costs.
+        gates: four dicts of name, entered, left, why and details: query, candidates, score, budget.
+        ms: milliseconds it took.
+    """
+
+    query: str
+    hits: tuple[Hit, ...]
+    text: str
+    tokens: int
+    gates: tuple[Json, ...]
+    ms: float
+
+    def __iter__(self) -> Iterator[Hit]:
+        return iter(self.hits)
+
+    def __len__(self) -> int:
+        return len(self.hits)
+
+    def _repr_html_(self) -> str:
+        gates = "".join(
+            f"<li><b>{g['name']}</b> {g['entered']} → {g['left']}: {html.escape(g['why'])}</li>"
+            for g in self.gates
+        )
+        hits = "".join(f"<li>{hit.score:.2f} {html.escape(hit.record.text)}</li>" for hit in self.hits)
+        return f"<div><ol>{gates}</ol><ul>{hits or '<li>nothing</li>'}</ul></div>"
+
+
+@dataclasses.dataclass(frozen=True)
+class Question:
+    """What is asked of the gates."""
+
+    text: str
+    k: int = 5
+    budget: int = 600
+    threshold: float | None = None
+    types: Sequence[str] | None = None
+    now: datetime.datetime | None = None
+
+
+def recall(question: Question, index: Index, embedder: Any) -> Recall:
+    """Walk the four gates over one user's index; nothing in the store changes."""
+    started = time.perf_counter()
+    now = question.now or datetime.datetime.now(datetime.UTC)
+    terms = list(dict.fromkeys(tokens(question.text)))
+    gates: list[Json] = [_query_gate(question.text, terms)]
+    found = _candidates(question, terms, index, embedder, now, gates)
+    passed = _scored(question, found, index, now, gates)
+    hits, used = _within_budget(question, passed, gates)
+    text = "\n".join(line(hit.record) for hit in hits)
+    ms = round((time.perf_counter() - started) * 1000, 2)
+    return Recall(question.text, tuple(hits), text, used, tuple(gates), ms)
+
+
+def line(record: MemoryRecord) -> str:
+    """A record as it stands in the window. It is data: it can neither end its line nor its fence."""
+    text = " ".join(record.text.split()).translate(_FENCE)
+    return f"- [{record.type} · {record.created:%Y-%m-%d} · {record.source} · {record.id}] {text}"
+
+
+def _query_gate(text: str, terms: list[str]) -> Json:
+    shown = " ".join(terms[:30]) or "nothing to look for"
+    return {
+        "name": "query",
+        "entered": len(text),
+        "left": len(terms),
+        "why": f"terms: {shown}",
+        "terms": terms,
+    }
+
+
+def _candidates(
+    question: Question,
+    terms: list[str],
+    index: Index,
+    embedder: Any,
+    now: datetime.datetime,
+    gates: list[Json],
+) -> dict[int, tuple[float, str]]:
+    """Gate 2: place → (similarity, reason) of the lexical and embedding candidates that are still valid."""
+    keep = max(CANDIDATES, question.k, len(index.records) if question.threshold == 0 else 0)
+    expired = {i for i, r in enumerate(index.records) if r.expires is not None and r.expires <= now}
+    typed = set(question.types) if question.types is not None else None
+    banned = expired | {i for i, r in enumerate(index.records) if typed is not None and r.type not in typed}
+    lexical = {i: s for i, s in index.lexical(terms).items() if i not in banned}
+    semantic = _semantic(question.text, index, embedder)
+    top = set(sorted(lexical, key=lambda i: -lexical[i])[:keep])
+    near = [i for i in sorted(semantic, key=lambda i: -semantic[i]) if i not in banned][:keep]
+    named = {i for i in lexical if _names_subject(index.records[i], terms)}
+    found = {}
+    for i in top | set(near) | named:
+        found[i] = _similarity(lexical.get(i, 0.0), semantic.get(i, 0.0), i in named)
+    out = {"expired": len(expired), "other type": len(banned - expired), **index.out}
+    gone = ", ".join(f"{n} {name}" for name, n in out.items() if n)
+    both = len(top & set(near))
+    why = f"lexical {len(top)} · embedding {len(near)} · both {both}" + (f"; out: {gone}" if gone else "")
+    gates.append(
+        {
+            "name": "candidates",
+            "entered": len(index.records),
+            "left": len(found),
+            "why": why,
+            "lexical": len(top),
+        }
+        | {"embedding": len(near), "both": both, "out": out}
+    )
+    return found
+
+
+def _semantic(text: str, index: Index, embedder: Any) -> dict[int, float]:
+    if embedder is None or index.vectors is None or not text.strip():
+        return {}
+    cosines = index.semantic(embedder.embed([text], "query")[0])
+    low, high = getattr(embedder, "unrelated", 0.2), getattr(embedder, "same", 0.8)
+    return {i: min(max((float(c) - low) / (high - low), 0.0), 1.0) for i, c in enumerate(cosines)}
+
+
+def _similarity(lexical: float, semantic: float, named: bool) -> tuple[float, str]:
+    # Never below lexical alone, however weak the embedder is; each fills part of what the other leaves open.
+    value = lexical + (1 - lexical) * EMBEDDED * semantic * semantic
+    reason = f"words {lexical:.2f}" if lexical >= semantic else f"meaning {semantic:.2f}"
+    if named and value < NAMED:
+        return NAMED, "the question names its subject"
+    return value, reason
+
+
+def _names_subject(record: MemoryRecord, terms: Sequence[str]) -> bool:
+    subject = set(tokens(record.subject))
+    return bool(subject) and subject <= set(terms)
+
+
+def _scored(
+    question: Question,
+    found: dict[int, tuple[float, str]],
+    index: Index,
+    now: datetime.datetime,
+    gates: list[Json],
+) -> list[Hit]:
+    threshold = THRESHOLD if question.threshold is None else question.threshold
+    floor = FLOOR if question.threshold is None else min(FLOOR, question.threshold)
+    hits = []
+    for i, (similarity, reason) in found.items():
+        record = index.records[i]
+        parts = (similarity, importance(record), freshness(record, now))
+        score = sum(weight * part for weight, part in zip(WEIGHTS, parts, strict=True))
+        shown = [round(part, 4) for part in parts]
+        hits.append(Hit(record, round(score, 4), shown[0], shown[1], shown[2], reason))
+    hits.sort(key=lambda hit: (-hit.score, hit.record.recorded, hit.record.id))
+    passed = [hit for hit in hits if hit.similarity >= floor and hit.score >= threshold]
+    kept = {hit.record.id for hit in passed}
+    under = [hit for hit in hits if hit.record.id not in kept]
+    best = f"; the best of {len(under)} under the line had {under[0].score:.2f}" if under else ""
+    gates.append(
+        {
+            "name": "score",
+            "entered": len(hits),
+            "left": len(passed),
+            "why": f"score ≥ {threshold:g}, similarity ≥ {floor:g}{best}",
+        }
+        | {
+            "threshold": threshold,
+            "floor": floor,
+            "listed": [_row(hit, hit.record.id in kept) for hit in hits[:LISTED]],
+        }
+        | {"unlisted": max(0, len(hits) - LISTED)}
+    )
+    return passed
+
+
+def _row(hit: Hit, passed: bool) -> Json:
+    names = ("score", "similarity", "importance", "freshness", "reason")
+    return {"id": hit.record.id, "text": hit.record.text[:200], "passed": passed} | {
+        n: getattr(hit, n) for n in names
+    }
+
+
+def _within_budget(question: Question, passed: list[Hit], gates: list[Json]) -> tuple[list[Hit], int]:
+    """Gate 4: whole records only; one that does not fit is skipped, and the next may still."""
+    hits: list[Hit] = []
+    skipped: list[Json] = []
+    used = 0
+    for hit in passed:
+        if len(hits) == question.k:
+            break
+        cost = estimate_tokens(line(hit.record))
+        if used + cost > question.budget:
+            skipped.append({"id": hit.record.id, "tokens": cost})
+            continue
+        hits.append(hit)
+        used += cost
+    rest = len(passed) - len(hits) - len(skipped)
+    why = f"{used} of {question.budget} tokens, at most {question.k} records"
+    why += f"; {len(skipped)} did not fit" if skipped else ""
+    why += f"; {rest} more were over the threshold" if rest else ""
+    gates.append(
+        {"name": "budget", "entered": len(passed), "left": len(hits), "why": why, "used": used}
+        | {"budget": question.budget, "k": question.k, "skipped": skipped[:LISTED]}
+    )
+    return hits, used
+
+
+def importance(record: MemoryRecord) -> float:
+    """0…1 from weight, source, hits and mentions."""
+    used = 1 - math.exp(-0.25 * record.hits)
+    said = 1 - math.exp(-0.7 * (record.mentions - 1))
+    return min(1.0, 0.45 * record.weight + 0.25 * _SOURCE.get(record.source, 0.4) + 0.15 * used + 0.15 * said)
+
+
+def freshness(record: MemoryRecord, now: datetime.datetime) -> float:
+    """e^(−λ·days since it was last used or written)."""
+    last = max(record.last_access or record.recorded, record.recorded)
+    return math.exp(-DECAY * max(0.0, (now - last).total_seconds() / 86_400))

@@ -1,0 +1,503 @@
+"""One user's long-term memory: add, recall, mend, forget; everything that can be seen can be explained."""
+
+from __future__ import annotations
+
+import dataclasses
+import datetime
+import os
+import pathlib
+import threading
+import uuid
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+from ..errors import SettingError
+from ..places import home
+from ..redact import has_secret
+from . import consolidate, diagnose, embed, forget, ledger, load, statement, store
+from .index import Index
+from .load import Question, Recall
+from .record import SOURCES, TYPES, MemoryRecord
+from .text import normal, tokens
+
+Json = dict[str, Any]
+Moment = datetime.datetime | str | None
+
+_RANK = {"user_explicit": 3, "import": 2, "task": 1, "tool": 0}
+_WEIGHT = {"user_explicit": 0.9, "import": 0.6, "task": 0.5, "tool": 0.4}
+
+
+class Memory:
+    """What is remembered of one user.
+
+    Args:
+        where: None for the user's own file, ":memory:", or a path that ends in .db.
+        user: whose; every read and write is theirs alone.
+        embedder: "auto" for the best one installed, None for words only, a name, or an Embedder.
+
+    Nothing is opened or written before the first use. Raises SettingError for a place or embedder that does
+    not exist, StoreError where the file cannot be used.
+    """
+
+    def __init__(
+        self, where: str | os.PathLike[str] | None = None, user: str = "default", embedder: Any = "auto"
+    ) -> None:
+        if not isinstance(user, str) or not user.strip():
+            raise SettingError("the memory's user is a name that is not empty")
+        self.user = user
+        self.where = "memory.db" if where is None else str(where)
+        self._store = store.Store(_path(where))
+        self._embedder_name = embedder
+        self._embedder: Any = embed.choose(embedder)
+        self._index = Index()
+        self._lock = threading.RLock()
+
+    def __enter__(self) -> Memory:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Close the file; a later use opens it again."""
+        self._store.close()
+
+    # -- writing -----------------------------------------------------------------------------------------------
+
+    def add(
+        self,
+        text: str,
+        type: str = "fact",
+        source: str = "user_explicit",
+        *,
+        evidence: Sequence[Any] = (),
+        tags: Sequence[str] = (),
+        entities: Sequence[str] = (),
+        created: Moment = None,
+        session: str | None = None,
+    ) -> MemoryRecord:
+        """Write one memory; it is committed with its index when this returns.
+
+        The same text again merges (its mentions grow). Another value of the same thing supersedes the old
+        one, or is `pending` where its source ranks lower; episodes never supersede.
+
+        Raises SettingError for an empty text, an unknown type or source, or a secret.
+        """
+        row = {"text": text, "type": type, "source": source, "evidence": evidence, "tags": tags}
+        return self.add_many([row | {"entities": entities, "created": created, "session": session}])[0]
+
+    def add_many(self, rows: Iterable[Json]) -> list[MemoryRecord]:
+        """Write several in one transaction, in order; each a dict of `add`'s arguments."""
+        return [record for record, _ in self._write([_new(self.user, row) for row in rows])]
+
+    def _write(self, records: list[MemoryRecord]) -> list[tuple[MemoryRecord, str]]:
+        """Each record as it stands after the write, with what was done: added, merged, superseded, pending."""
+        vectors = self._embedded(records)
+        done = []
+        with self._lock, self._store.writing(self.user) as db:
+            for record, vector in zip(records, vectors, strict=True):
+                done.append(self._place(db, record, vector))
+        return done
+
+    def _place(self, db: Any, record: MemoryRecord, vector: bytes | None) -> tuple[MemoryRecord, str]:
+        same = store.select(db, self.user, "normal=? AND status IN ('active','pending')", [_normal(record)])
+        same = [old for old in same if old.type == record.type or "episode" not in (old.type, record.type)]
+        if same and (record.type != "episode" or same[0].created == record.created):
+            merged = _merged(same[0], record)
+            store.update(db, merged)
+            store.note(db, self.user, "merged", merged.id, mentions=merged.mentions)
+            return merged, "merged"
+        for old in self._contradicted(db, record):
+            if _RANK[record.source] < _RANK[old.source]:
+                record = dataclasses.replace(record, status="pending")
+                self._put(db, record, vector)
+                store.note(db, self.user, "pending", record.id, contradicts=old.id)
+                return record, "pending"
+            store.update(db, dataclasses.replace(old, status="superseded", superseded_by=record.id))
+            store.note(db, self.user, "superseded", old.id, by=record.id)
+            self._put(db, record, vector)
+            store.note(db, self.user, "added", record.id, supersedes=old.id)
+            return record, "superseded"
+        self._put(db, record, vector)
+        store.note(db, self.user, "added", record.id)
+        return record, "added"
+
+    def _contradicted(self, db: Any, record: MemoryRecord) -> list[MemoryRecord]:
+        if record.type == "episode" or not record.subject:
+            return []
+        mine = statement.Statement(record.subject, record.attribute, record.value)
+        others = store.select(db, self.user, "key=? AND status='active'", [_key(record)])
+        return [
+            old
+            for old in others
+            if old.type != "episode"
+            and statement.contradict(statement.Statement(old.subject, old.attribute, old.value), mine)
+        ]
+
+    def _put(self, db: Any, record: MemoryRecord, vector: bytes | None) -> None:
+        if vector is not None:
+            record = dataclasses.replace(record, embedder=self._embedder.name)
+        store.put(db, record, _normal(record), _key(record), _terms(record), vector)
+
+    def _embedded(self, records: list[MemoryRecord]) -> list[bytes | None]:
+        if self._embedder is None or not records:
+            return [None] * len(records)
+        vectors = self._embedder.embed([_sendable(record.text) for record in records], "record")
+        return [vector.astype("float32").tobytes() for vector in vectors]
+
+    # -- reading -----------------------------------------------------------------------------------------------
+
+    def recall(
+        self,
+        query: str,
+        k: int = 5,
+        budget: int = 600,
+        *,
+        threshold: float | None = None,
+        types: Sequence[str] | None = None,
+        now: datetime.datetime | None = None,
+    ) -> Recall:
+        """What the question recalls; changes nothing.
+
+        Args:
+            k: records at most. budget: tokens at most.
+            threshold: of the score; 0 lifts every floor. types: only these.
+            now: the moment the question is asked, for freshness and expiry.
+        """
+        with self._lock:
+            index = self._fresh_index()
+            embedder = (
+                self._embedder if index.records else None
+            )  # it takes seconds to load; an empty store needs none
+            return load.recall(Question(_sendable(query), k, budget, threshold, types, now), index, embedder)
+
+    def _fresh_index(self) -> Index:
+        changes = self._store.changes(self.user)
+        if self._index.changes != changes:
+            with self._store.reading() as db:
+                self._index.load(db, self.user, changes, self._embedder)
+            self._embed_lacking()
+        return self._index
+
+    def _embed_lacking(self) -> None:
+        """Records written under another embedder get vectors of this one, for this process."""
+        lacking = self._index.lacking
+        if lacking and self._index.vectors is not None:
+            texts = [_sendable(self._index.records[i].text) for i in lacking]
+            self._index.vectors[lacking] = self._embedder.embed(texts, "record")
+            self._index.lacking = []
+
+    def get(self, id: str) -> MemoryRecord | None:
+        """The record of that id; None for an unknown one or another user's."""
+        with self._store.reading() as db:
+            found = store.select(db, self.user, "id=?", [id])
+        return found[0] if found else None
+
+    def search(self, text: str = "", **fields: Any) -> list[MemoryRecord]:
+        """Records that hold all words of `text`; active ones, or those of the fields given (status=…, type=…)."""
+        known = {field.name for field in dataclasses.fields(MemoryRecord)}
+        if unknown := set(fields) - known:
+            raise SettingError(
+                f"a memory has no field {sorted(unknown)[0]!r}; fields: {', '.join(sorted(known))}"
+            )
+        wanted = {"status": "active"} | fields
+        with self._store.reading() as db:
+            records = store.select(db, self.user)
+        words = text.casefold().split()
+        return [
+            record
+            for record in records
+            if all(getattr(record, name) == value for name, value in wanted.items())
+            and all(word in record.text.casefold() for word in words)
+        ]
+
+    def history(self, id: str) -> list[MemoryRecord]:
+        """The whole chain that a record belongs to, the oldest first, from any of its ids."""
+        with self._store.reading() as db:
+            records = {record.id: record for record in store.select(db, self.user)}
+        if id not in records:
+            return []
+        chain, grown = {id}, True
+        while grown:
+            more = {r.id for r in records.values() if r.superseded_by in chain}
+            more |= {records[i].superseded_by for i in chain if records[i].superseded_by in records}
+            grown = not more <= chain
+            chain |= more
+        return sorted((records[i] for i in chain), key=lambda record: record.recorded)
+
+    def why(self, question: str) -> diagnose.Diagnosis:
+        """Why the question does not recall what it should: not written, not recalled, or not injected."""
+        return diagnose.why(self, question)
+
+    def stats(self) -> Json:
+        """Counts by status, type and source, and what the memory works with."""
+        with self._store.reading() as db:
+            records = store.select(db, self.user)
+        counts: Json = dict.fromkeys(("active", "superseded", "revoked", "pending"), 0)
+        for record in records:
+            counts[record.status] += 1
+        active = [record for record in records if record.status == "active"]
+        for name in ("type", "source"):
+            values = sorted({getattr(record, name) for record in active})
+            counts[name] = {value: sum(getattr(r, name) == value for r in active) for value in values}
+        return counts | {
+            "embedder": self._embedder.name if self._embedder else None,
+            "where": self.where,
+            "user": self.user,
+        }
+
+    def log(self) -> list[Json]:
+        """What was written and changed, the oldest first: dicts of at, action, id, detail."""
+        with self._store.reading() as db:
+            rows = db.execute(
+                "SELECT at, action, id, detail FROM log WHERE user=? ORDER BY n", (self.user,)
+            ).fetchall()
+        return [dict(zip(("at", "action", "id", "detail"), row, strict=True)) for row in rows]
+
+    # -- mending and forgetting --------------------------------------------------------------------------------
+
+    def edit(self, id: str, text: str) -> MemoryRecord:
+        """Say it anew: a new record supersedes the old one, which stays in the history."""
+        with self._lock:
+            old = self._known(id)
+            if old.status in ("superseded", "revoked"):
+                raise SettingError(f"memory {id} is {old.status}; edit the one at the head of its history")
+            row = {
+                "text": text,
+                "type": old.type,
+                "source": "user_explicit",
+                "tags": old.tags,
+                "created": old.created,
+            }
+            new = _new(self.user, row | {"session": old.session})
+            vector = self._embedded([new])[0]
+            with self._store.writing(self.user) as db:
+                store.update(db, dataclasses.replace(old, status="superseded", superseded_by=new.id))
+                self._put(db, new, vector)
+                store.note(db, self.user, "edited", new.id, supersedes=id)
+            return new
+
+    def forget(self, id: str, erase: bool = False) -> MemoryRecord:
+        """Take a memory back: it is never recalled again. `erase` removes its text and history of texts too."""
+        with self._lock:
+            old = self._known(id)
+            chain = self.history(id) if erase else [old]
+            with self._store.writing(self.user) as db:
+                for record in chain:
+                    if erase:
+                        db.execute("DELETE FROM records WHERE id=? AND user=?", (record.id, self.user))
+                        store.note(db, self.user, "erased", record.id)
+                    else:
+                        store.update(db, dataclasses.replace(record, status="revoked"))
+                        store.note(db, self.user, "revoked", record.id)
+            return dataclasses.replace(old, status="revoked")
+
+    def conflicts(self) -> list[Json]:
+        """Pending records with the active ones that they contradict: dicts of id, text, against, against_text."""
+        rows = []
+        with self._store.reading() as db:
+            for record in store.select(db, self.user, "status='pending'"):
+                row = {"id": record.id, "text": record.text, "source": record.source}
+                against = [
+                    {"against": old.id, "against_text": old.text} for old in self._contradicted(db, record)
+                ]
+                rows += [row | other for other in against or [{"against": "", "against_text": ""}]]
+        return rows
+
+    def resolve(self, id: str, verdict: str) -> MemoryRecord:
+        """Settle a pending record. keep: it takes the place of the other; drop: it is revoked; both: both stay."""
+        if verdict not in ("keep", "drop", "both"):
+            raise SettingError(f"the verdict is {verdict!r}; give keep, drop or both")
+        with self._lock:
+            record = self._known(id)
+            if record.status != "pending":
+                raise SettingError(
+                    f"memory {id} is {record.status}, not pending; %memory conflicts lists those that are"
+                )
+            with self._store.writing(self.user) as db:
+                if verdict == "keep":
+                    for old in self._contradicted(db, record):
+                        store.update(db, dataclasses.replace(old, status="superseded", superseded_by=id))
+                record = dataclasses.replace(record, status="revoked" if verdict == "drop" else "active")
+                store.update(db, record)
+                store.note(db, self.user, "resolved", id, verdict=verdict)
+            return record
+
+    def mark_used(self, ids: Iterable[str], run: str = "") -> None:
+        """A run put these into its window: their hits and last access change."""
+        ids = list(ids)
+        if not ids:
+            return
+        now = datetime.datetime.now(datetime.UTC)
+        with self._lock, self._store.writing(self.user) as db:
+            for id in ids:
+                for record in store.select(db, self.user, "id=?", [id]):
+                    store.update(db, dataclasses.replace(record, hits=record.hits + 1, last_access=now))
+                    store.note(db, self.user, "used", id, run=run)
+
+    def expire(self, now: datetime.datetime | None = None, dry_run: bool = False) -> list[Json]:
+        """Let go of what is out of date; dicts of id, text, reason. `dry_run` only tells."""
+        moment = now or datetime.datetime.now(datetime.UTC)
+        with self._lock:
+            with self._store.reading() as db:
+                due = forget.due(store.select(db, self.user), moment)
+            if due and not dry_run:
+                with self._store.writing(self.user) as db:
+                    for record, reason in due:
+                        db.execute("DELETE FROM records WHERE id=? AND user=?", (record.id, self.user))
+                        store.note(db, self.user, "expired", record.id, reason=reason)
+        return [{"id": record.id, "text": record.text, "reason": reason} for record, reason in due]
+
+    def consolidate(self, **run: Any) -> Json:
+        """Write what is worth keeping of a finished run; see `consolidate.Turn` for the arguments.
+
+        Returns a dict of written (id, text, type, source, action) and left_out (text, reason).
+        """
+        turn = consolidate.Turn(**run)
+        proposed, left_out = consolidate.propose(turn)
+        records = [_new(self.user, row | {"session": turn.session, "run": turn.run}) for row in proposed]
+        written = [
+            {
+                "id": record.id,
+                "text": record.text,
+                "type": record.type,
+                "source": record.source,
+                "action": action,
+            }
+            for record, action in self._write(records)
+        ]
+        return {"written": written, "left_out": left_out}
+
+    # -- in and out --------------------------------------------------------------------------------------------
+
+    def export(self, path: str | os.PathLike[str]) -> int:
+        """Write all records to PATH: Markdown where it ends in .md, else JSON Lines. Returns how many."""
+        with self._store.reading() as db:
+            records = store.select(db, self.user)
+        ledger.write(pathlib.Path(path).expanduser(), records)
+        return len(records)
+
+    def import_(self, path: str | os.PathLike[str]) -> Json:
+        """Read an export; records that are there already stay as they are. Returns dict of read, new."""
+        records = [
+            dataclasses.replace(r, user=self.user) for r in ledger.read(pathlib.Path(path).expanduser())
+        ]
+        vectors = self._embedded(records)
+        new = 0
+        with self._lock, self._store.writing(self.user) as db:
+            for record, vector in zip(records, vectors, strict=True):
+                taken = db.execute("SELECT user FROM records WHERE id=?", (record.id,)).fetchone()
+                if taken and taken[0] == self.user:
+                    continue
+                if taken:  # the same id belongs to someone else: theirs stays untouched
+                    record = dataclasses.replace(record, id=_id())
+                self._put(db, record, vector)
+                store.note(db, self.user, "imported", record.id)
+                new += 1
+        return {"read": len(records), "new": new}
+
+    def _known(self, id: str) -> MemoryRecord:
+        record = self.get(id)
+        if record is None:
+            raise SettingError(f"there is no memory {id!r}; search() lists them")
+        return record
+
+
+def _path(where: str | os.PathLike[str] | None) -> pathlib.Path | None:
+    if where is None:
+        return home() / "memory.db"
+    text = os.fspath(where)
+    if text == ":memory:":
+        return None
+    if text.startswith(("postgresql:", "postgres:")) or text.endswith((".pkl", ".pickle")):
+        raise SettingError(
+            f"memories in {text.split(':')[0][-20:]!r} are not there yet; give a path that ends in .db"
+        )
+    return pathlib.Path(text).expanduser()
+
+
+def _new(user: str, row: Json) -> MemoryRecord:
+    text = row["text"]
+    if not isinstance(text, str) or not text.strip():
+        raise SettingError("a memory is a text that is not empty")
+    if has_secret(text):
+        raise SettingError(
+            "this holds a secret (a key, token or password), which memory never keeps; leave it out"
+        )
+    type, source = row.get("type", "fact"), row.get("source", "user_explicit")
+    for value, choices, name in ((type, TYPES, "type"), (source, SOURCES, "source")):
+        if value not in choices:
+            raise SettingError(f"a memory's {name} is one of {', '.join(choices)}, not {value!r}")
+    now = datetime.datetime.now(datetime.UTC)
+    said = statement.Statement() if type == "episode" else statement.read(text)
+    days = forget.DAYS.get(type)
+    return MemoryRecord(
+        id=_id(),
+        user=user,
+        text=text,
+        type=type,
+        source=source,
+        subject=said.subject,
+        attribute=said.attribute,
+        value=said.value,
+        session=row.get("session") or "",
+        run=row.get("run") or "",
+        created=_moment(row.get("created")) or now,
+        recorded=now,
+        weight=_WEIGHT[source],
+        expires=now + datetime.timedelta(days=days) if days else None,
+        tags=tuple(row.get("tags") or ()),
+        entities=tuple(row.get("entities") or ()),
+        evidence=tuple(e if isinstance(e, dict) else {"text": str(e)} for e in row.get("evidence") or ()),
+    )
+
+
+def _merged(old: MemoryRecord, new: MemoryRecord) -> MemoryRecord:
+    stronger = new if _RANK[new.source] > _RANK[old.source] else old
+    evidence = old.evidence + tuple(row for row in new.evidence if row not in old.evidence)
+    return dataclasses.replace(
+        old,
+        mentions=old.mentions + 1,
+        source=stronger.source,
+        weight=min(1.0, max(old.weight, new.weight) + 0.02),
+        status="active" if stronger is new else old.status,
+        last_access=new.recorded,
+        expires=new.expires,
+        evidence=evidence[-20:],
+    )
+
+
+def _moment(value: Moment) -> datetime.datetime | None:
+    """A time as aware UTC; one without a zone is taken as UTC."""
+    if isinstance(value, str):
+        try:
+            value = datetime.datetime.fromisoformat(value)
+        except ValueError:
+            raise SettingError(f"created is {value!r}; give a datetime or ISO 8601 text") from None
+    if value is None:
+        return None
+    zoned = value if value.tzinfo else value.replace(tzinfo=datetime.UTC)
+    return zoned.astimezone(datetime.UTC)
+
+
+def _id() -> str:
+    return "m" + uuid.uuid4().hex[:10]
+
+
+def _sendable(text: str) -> str:
+    return text.encode("utf-8", "replace").decode()
+
+
+def _normal(record: MemoryRecord) -> str:
+    return _sendable(normal(record.text))
+
+
+def _key(record: MemoryRecord) -> str:
+    subject, attribute = statement.Statement(record.subject, record.attribute).key()
+    return _sendable(f"{' '.join(subject)}|{attribute}") if subject else ""
+
+
+def _terms(record: MemoryRecord) -> list[str]:
+    # Date and tags belong to what is searched: "in May" and a business term find what was said then or under it.
+    extra = f"{record.created:%B %Y} {' '.join(record.tags)} {' '.join(record.entities)}"
+    return [_sendable(term) for term in tokens(f"{record.text} {extra}")]

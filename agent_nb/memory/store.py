@@ -1,0 +1,216 @@
+"""Where records are kept: one SQLite file, in which a record and its index are written in one transaction."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import datetime
+import json
+import pathlib
+import sqlite3
+import threading
+import time
+from collections.abc import Iterable, Iterator
+from typing import Any
+
+from ..errors import StoreError
+from ..places import private_file
+from .record import MemoryRecord
+
+Json = dict[str, Any]
+
+_MIGRATIONS = [
+    """
+    CREATE TABLE records (
+        id TEXT PRIMARY KEY, user TEXT NOT NULL, status TEXT NOT NULL, recorded TEXT NOT NULL,
+        superseded_by TEXT NOT NULL, normal TEXT NOT NULL, key TEXT NOT NULL,
+        terms TEXT NOT NULL, embedder TEXT NOT NULL, vector BLOB, data TEXT NOT NULL);
+    CREATE INDEX records_user ON records (user, status);
+    CREATE INDEX records_normal ON records (user, normal);
+    CREATE INDEX records_key ON records (user, key);
+    CREATE TABLE log (n INTEGER PRIMARY KEY, user TEXT NOT NULL, at TEXT NOT NULL, action TEXT NOT NULL,
+        id TEXT NOT NULL, detail TEXT NOT NULL);
+    CREATE INDEX log_user ON log (user, n);
+    CREATE TABLE changes (user TEXT PRIMARY KEY, n INTEGER NOT NULL);
+    """,
+]
+BUSY_S = 20.0
+
+
+class Store:
+    """Records of many users in one file; every statement names the user.
+
+    Args:
+        path: the file, made at first use with mode 600; None keeps everything in this process.
+
+    Safe from several threads and processes: WAL, full synchronisation, immediate transactions.
+    Raises StoreError in one line where the file cannot be read or written.
+    """
+
+    def __init__(self, path: pathlib.Path | None) -> None:
+        self.path = path
+        self._lock = threading.RLock()
+        self._db: sqlite3.Connection | None = None
+
+    def _connection(self) -> sqlite3.Connection:
+        if self._db is None:
+            where = ":memory:" if self.path is None else str(private_file(self.path))
+            db = sqlite3.connect(where, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
+            try:
+                # A network file system cannot share the memory that WAL needs; SQLite then keeps its old journal.
+                db.execute("PRAGMA journal_mode=WAL")
+                db.execute("PRAGMA synchronous=FULL")
+                _migrate(db)
+            except BaseException:
+                db.close()
+                raise
+            self._db = db
+        return self._db
+
+    @contextlib.contextmanager
+    def reading(self) -> Iterator[sqlite3.Connection]:
+        """A connection for statements that change nothing."""
+        with self._lock, _told(self.path):
+            yield self._connection()
+
+    @contextlib.contextmanager
+    def writing(self, user: str) -> Iterator[sqlite3.Connection]:
+        """One transaction of `user`: all of it is kept, or nothing."""
+        with self._lock, _told(self.path):
+            db = self._connection()
+            db.execute("BEGIN IMMEDIATE")
+            try:
+                yield db
+                db.execute(
+                    "INSERT INTO changes VALUES (?, 1) ON CONFLICT (user) DO UPDATE SET n = n + 1", (user,)
+                )
+                db.execute("COMMIT")
+            except BaseException:
+                db.execute("ROLLBACK")
+                raise
+
+    def changes(self, user: str) -> int:
+        """A number that grows with every transaction of this user, in whatever process."""
+        with self.reading() as db:
+            row = db.execute("SELECT n FROM changes WHERE user = ?", (user,)).fetchone()
+            return int(row[0]) if row else 0
+
+    def close(self) -> None:
+        """Close the file; it opens again at the next use."""
+        with self._lock:
+            if self._db is not None:
+                self._db.close()
+                self._db = None
+
+
+def put(
+    db: sqlite3.Connection,
+    record: MemoryRecord,
+    normal: str,
+    key: str,
+    terms: list[str],
+    vector: bytes | None,
+) -> None:
+    """Insert a record with its index, or replace it."""
+    db.execute(
+        "INSERT INTO records VALUES (?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT (id) DO UPDATE SET status=excluded.status,"
+        " superseded_by=excluded.superseded_by, normal=excluded.normal, key=excluded.key, terms=excluded.terms,"
+        " embedder=excluded.embedder, vector=excluded.vector, data=excluded.data WHERE user=excluded.user",
+        (
+            record.id,
+            record.user,
+            record.status,
+            record.recorded.isoformat(),
+            record.superseded_by,
+            normal,
+            key,
+            json.dumps(terms, ensure_ascii=False),
+            record.embedder if vector else "",
+            vector,
+            dump(record),
+        ),
+    )
+
+
+def update(db: sqlite3.Connection, record: MemoryRecord) -> None:
+    """Write the fields of a record whose text and index stay as they are."""
+    db.execute(
+        "UPDATE records SET status=?, superseded_by=?, data=? WHERE id=? AND user=?",
+        (record.status, record.superseded_by, dump(record), record.id, record.user),
+    )
+
+
+def note(db: sqlite3.Connection, user: str, action: str, id: str, **detail: Any) -> None:
+    """One line of the log."""
+    at = datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds")
+    text = json.dumps(detail, ensure_ascii=False, default=str)
+    db.execute(
+        "INSERT INTO log (user, at, action, id, detail) VALUES (?,?,?,?,?)", (user, at, action, id, text)
+    )
+
+
+def select(
+    db: sqlite3.Connection, user: str, where: str = "", values: Iterable[Any] = ()
+) -> list[MemoryRecord]:
+    """Records of one user, the oldest first."""
+    also = f" AND {where}" if where else ""
+    rows = db.execute(
+        f"SELECT data FROM records WHERE user = ?{also} ORDER BY recorded, rowid", (user, *values)
+    )
+    return [load(row[0]) for row in rows.fetchall()]
+
+
+def dump(record: MemoryRecord) -> str:
+    """A record as JSON. Lone surrogates are kept as escapes, which SQLite can store."""
+    return json.dumps(record.to_dict(), ensure_ascii=True, default=str)
+
+
+def load(text: str) -> MemoryRecord:
+    """The record that `dump` wrote."""
+    return from_row(json.loads(text))
+
+
+def from_row(row: Json) -> MemoryRecord:
+    """A record from plain values; unknown fields of a newer version are left out."""
+    known = {field.name for field in dataclasses.fields(MemoryRecord)}
+    row = {name: value for name, value in row.items() if name in known}
+    for name in ("created", "recorded", "last_access", "expires"):
+        if isinstance(row.get(name), str):
+            row[name] = datetime.datetime.fromisoformat(row[name])
+    for name in ("tags", "entities", "evidence"):
+        row[name] = tuple(row.get(name) or ())
+    return MemoryRecord(**row)
+
+
+def _migrate(db: sqlite3.Connection) -> None:
+    for _ in range(3):
+        version = int(db.execute("PRAGMA user_version").fetchone()[0])
+        if version > len(_MIGRATIONS):
+            raise StoreError(f"the memory is of a newer version ({version}); update agent_nb to open it")
+        if version == len(_MIGRATIONS):
+            return
+        db.execute("BEGIN IMMEDIATE")
+        try:
+            # Another process may have been faster while this one waited for the lock.
+            at = int(db.execute("PRAGMA user_version").fetchone()[0])
+            for number in range(at, len(_MIGRATIONS)):
+                for statement in filter(str.strip, _MIGRATIONS[number].split(";")):
+                    db.execute(statement)
+                db.execute(f"PRAGMA user_version = {number + 1}")
+            db.execute("COMMIT")
+        except BaseException:
+            db.execute("ROLLBACK")
+            raise
+        time.sleep(0)
+
+
+@contextlib.contextmanager
+def _told(path: pathlib.Path | None) -> Iterator[None]:
+    try:
+        yield
+    except sqlite3.DatabaseError as error:
+        name = path.name if path else "in this process"
+        hint = "close other programs that use it" if "locked" in str(error) else "check the file and the disk"
+        raise StoreError(f"the memory {name} could not be used: {error}; {hint}") from error
+    except OSError as error:
+        raise StoreError(f"the memory could not be opened: {error}") from error
