@@ -67,8 +67,8 @@ class Duck:
             connection = duckdb.connect(":memory:", config=settings)
             files = [path for path in self.paths if not os.path.isdir(path)]
             folders = [path for path in self.paths if os.path.isdir(path)]
-            connection.execute(f"SET allowed_paths={files!r}" if files else "SELECT 1")
-            connection.execute(f"SET allowed_directories={folders!r}" if folders else "SELECT 1")
+            connection.execute(f"SET allowed_paths={_list(files)}" if files else "SELECT 1")
+            connection.execute(f"SET allowed_directories={_list(folders)}" if folders else "SELECT 1")
             connection.execute("SET enable_external_access=false")
             connection.execute("SET lock_configuration=true")
             self._connection = connection
@@ -134,6 +134,11 @@ def quoted(name: str) -> str:
     """A name as SQL takes it, whatever stands in it."""
     escaped = name.replace('"', '""')
     return f'"{escaped}"'
+
+
+def _list(texts: list[str]) -> str:
+    """A list of texts as SQL writes it."""
+    return "[" + ", ".join("'" + text.replace("'", "''") + "'" for text in texts) + "]"
 
 
 def _fetch(connection: Any, sql: str, rows: int) -> tuple[Any, bool]:

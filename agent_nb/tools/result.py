@@ -13,6 +13,7 @@ import base64
 import dataclasses
 import io
 import json
+import warnings
 from collections.abc import Callable
 from typing import Any
 
@@ -125,7 +126,9 @@ def as_png(value: Any) -> bytes | None:
 def _figure_png(figure: Any) -> bytes:
     buffer = io.BytesIO()
     widest = max(figure.get_size_inches())
-    figure.savefig(buffer, format="png", dpi=min(figure.dpi, 1_568 / widest), bbox_inches="tight")
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # glyphs that no font has, labels that do not fit
+        figure.savefig(buffer, format="png", dpi=min(figure.dpi, 1_568 / widest), bbox_inches="tight")
     return buffer.getvalue()
 
 

@@ -256,7 +256,7 @@ class Toolbox:
         except ToolError as error:
             return dataclasses.replace(seen, content=result.error(str(error)), kind="failed")
         except BaseException as error:  # SystemExit and the like from a tool must not end the kernel
-            return dataclasses.replace(seen, content=result.error(one_line(error)), kind="failed")
+            return dataclasses.replace(seen, content=result.error(_told(error)), kind="failed")
         kept = value.value if isinstance(value, result.Reply) else value
         name = "" if kept is result.NOTHING or kept is None else self._keep(kept)
         shown = result.show(value, name, self.sizes)
@@ -285,6 +285,13 @@ class Toolbox:
 
     def _unknown(self, name: str) -> str:
         return f"there is no tool {name!r}; tools: {', '.join(self._tools) or 'none'}"
+
+
+def _told(error: BaseException) -> str:
+    try:
+        return one_line(error)
+    except Exception:  # its own __str__ fails
+        return type(error).__name__
 
 
 def _is_value_name(name: Any) -> bool:

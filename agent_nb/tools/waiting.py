@@ -24,6 +24,7 @@ def waiting(work: Callable[[], T], stop: Callable[[], None], name: str = "tool")
         whatever the work raises; the KeyboardInterrupt, after the work was told to stop.
     """
     outcome: list[Any] = []
+    done = threading.Event()  # an interrupted Thread.join takes the thread for ended
     context = contextvars.copy_context()
 
     def run() -> None:
@@ -31,17 +32,18 @@ def waiting(work: Callable[[], T], stop: Callable[[], None], name: str = "tool")
             outcome[:] = [True, context.run(work)]
         except BaseException as error:
             outcome[:] = [False, error]
+        finally:
+            done.set()
 
-    thread = threading.Thread(target=run, name=name, daemon=True)
-    thread.start()
+    threading.Thread(target=run, name=name, daemon=True).start()
     try:
-        while thread.is_alive():
-            thread.join(WAIT_S)
+        while not done.wait(WAIT_S):
+            pass
     except KeyboardInterrupt:
         waited_s = 0.0
-        while thread.is_alive() and waited_s < STOP_S:
+        while not done.is_set() and waited_s < STOP_S:
             stop()  # again and again: it may come before the work has begun
-            thread.join(WAIT_S)
+            done.wait(WAIT_S)
             waited_s += WAIT_S
         raise
     if outcome[0]:
