@@ -12,7 +12,7 @@ from . import arguments, running
 from .as_code import code_of
 from .desk import Desk
 from .show import Sheet
-from .verbs import Verb, needed
+from .verbs import Verb, needed, new_file
 
 Json = dict[str, Any]
 
@@ -203,30 +203,27 @@ def code(desk: Desk, text: str) -> None:
 
 def export(desk: Desk, text: str) -> None:
     """Write the session to a file that the user names."""
-    from .views import run_html, run_text
-
-    path = pathlib.Path(_plain(needed(text, "the file's name"))).expanduser()
+    path = new_file(_plain(needed(text, "the file's name")), ".html", ".txt", ".md", ".jsonl")
     events = _events(desk, "")
     if not events:
         raise SettingError("this session has no run yet, so there is nothing to export")
-    match path.suffix.lower():
-        case ".html" | ".htm":
-            head = '<!doctype html>\n<meta charset="utf-8">\n<title>agent_nb</title>\n'
-            content = head + run_html(events)
-        case ".txt" | ".md":
-            content = run_text(events)
-        case ".jsonl":
-            content = "".join(json.dumps(e.to_dict(), ensure_ascii=False, default=str) + "\n" for e in events)
-        case other:
-            raise SettingError(f"{other or path.name!r} is no kind of export; use .html, .txt, .md or .jsonl")
     try:
         with path.open("x", encoding="utf-8", errors="replace", newline="\n") as file:
-            file.write(content)
-    except FileExistsError:
-        raise SettingError(f"{path} exists already; choose another name or remove it") from None
+            file.write(_written(events, path.suffix.lower()))
     except OSError as error:
         raise SettingError(f"{path} could not be written: {error.strerror or error}") from None
     Sheet().say(f"Wrote {_count(len(events), 'event')} to {path}.").show()
+
+
+def _written(events: list[Any], suffix: str) -> str:
+    from .views import run_html, run_text
+
+    if suffix == ".html":
+        return f'<!doctype html>\n<meta charset="utf-8">\n<title>agent_nb</title>\n{run_html(events)}\n'
+    if suffix == ".jsonl":
+        lines = (json.dumps(event.to_dict(), ensure_ascii=False, default=str) for event in events)
+        return "".join(line + "\n" for line in lines)
+    return run_text(events) + "\n"
 
 
 def delete(desk: Desk, text: str) -> None:
@@ -278,10 +275,9 @@ def _model(session: Any) -> str:
 def _memory(memory: Any) -> str:
     if memory is None:
         return "none"
-    where = getattr(memory, "where", None) or getattr(memory, "path", None) or ""
-    found = _count(len(list(memory.search())), "memory", "memories")
-    user = f", user {memory.user}" if getattr(memory, "user", "") else ""
-    return f"{found}{user}{f', in {where}' if where else ''}"
+    told = memory.stats()
+    embedder = told.get("embedder") or "words only"
+    return f"{_count(told['active'], 'memory', 'memories')} of {told['user']} in {told['where']} ({embedder})"
 
 
 def _limits(valves: Any) -> str:

@@ -8,9 +8,10 @@ from ..errors import SettingError
 from . import arguments
 from .desk import Desk
 from .show import Sheet
-from .verbs import Verb, needed
+from .verbs import Verb, needed, new_file
 
 Json = dict[str, Any]
+LOG_ROWS = 200
 
 
 def verbs() -> dict[str, Verb]:
@@ -105,7 +106,13 @@ def history(desk: Desk, text: str) -> None:
 
 def conflicts(desk: Desk, text: str) -> None:
     """Memories that contradict each other and wait for a verdict."""
-    Sheet("Conflicts").raw(*_generic(desk.memory().conflicts(), "No memories contradict each other.")).show()
+    rows = [
+        [row["id"], row["text"], row["against"], row["against_text"]] for row in desk.memory().conflicts()
+    ]
+    sheet = Sheet("Conflicts").rows(["id", "says", "against", "which says"], rows, "Nothing is contradicted.")
+    if rows:
+        sheet.remark(f"Settle one with %memory resolve {rows[0][0]} keep, drop or both.")
+    sheet.show()
 
 
 def resolve(desk: Desk, text: str) -> None:
@@ -113,48 +120,55 @@ def resolve(desk: Desk, text: str) -> None:
     words = text.split()
     if len(words) != 2 or words[1] not in ("keep", "drop", "both"):
         raise SettingError("give the id and keep, drop or both: %memory resolve ID keep")
-    record = _record(desk, words[0])
-    desk.memory().resolve(record.id, words[1])
-    after = desk.memory().get(record.id)
-    Sheet().say(f"{record.id} is {after.status if after else 'gone'}: {record.text}").show()
+    record = desk.memory().resolve(_record(desk, words[0]).id, words[1])
+    Sheet().say(f"{record.id} is {record.status}: {record.text}").show()
 
 
 def expire(desk: Desk, text: str) -> None:
     """Let go of what is out of date, or show what would go."""
     if text not in ("", "--dry-run"):
         raise SettingError(f"%memory expire takes --dry-run or nothing, not {text!r}")
-    gone = desk.memory().expire(dry_run=bool(text))
+    gone = [[row["id"], row["text"], row["reason"]] for row in desk.memory().expire(dry_run=bool(text))]
     title = "Would expire" if text else "Expired"
-    Sheet(title).raw(*_generic(gone, "Nothing is out of date.")).show()
+    Sheet(title).rows(["id", "text", "why"], gone, "Nothing is out of date.").show()
 
 
 def export(desk: Desk, text: str) -> None:
     """Write all memories to a file that the user names."""
-    path = needed(_plain(text), "the file's name")
-    desk.memory().export(path)
-    Sheet().say(f"Wrote the memories to {path}.").show()
+    path = new_file(needed(_plain(text), "the file's name"), ".jsonl", ".md")
+    count = desk.memory().export(path)
+    Sheet().say(f"Wrote {count:,} {'memory' if count == 1 else 'memories'} to {path}.").show()
 
 
 def import_(desk: Desk, text: str) -> None:
     """Read memories from a file."""
     path = needed(_plain(text), "the file's name")
     told = desk.memory().import_(path)
-    Sheet(f"Read {path}").raw(*_generic(told, "")).show()
+    Sheet().say(f"Read {told['read']:,} from {path}; {told['new']:,} of them new.").show()
 
 
 def stats(desk: Desk, text: str) -> None:
-    """Counts."""
-    Sheet("Memory").raw(*_generic(desk.memory().stats(), "Nothing is remembered yet.")).show()
+    """Counts by status, type and source."""
+    Sheet("Memory").pairs(
+        [[name, _field(value) or "none"] for name, value in desk.memory().stats().items()]
+    ).show()
 
 
 def log(desk: Desk, text: str) -> None:
-    """What was done to the memory."""
-    Sheet("Log").raw(*_generic(desk.memory().log(), "Nothing was done to this memory yet.")).show()
+    """What was done to the memory, the latest last."""
+    rows = [[row["at"], row["action"], row["id"], row["detail"]] for row in desk.memory().log()[-LOG_ROWS:]]
+    columns = ["when", "what", "id", "details"]
+    Sheet("Log").rows(columns, rows, "Nothing was done to this memory yet.").show()
 
 
 def why(desk: Desk, text: str) -> None:
-    """Which gate stopped a memory, or let it through."""
-    Sheet("Why").raw(*_generic(desk.memory().why(needed(text, "the question")), "")).show()
+    """Which gate stopped a memory, or that none did."""
+    told = desk.memory().why(needed(text, "the question"))
+    sheet = Sheet(told.question).say(told.explanation)
+    if told.change:
+        sheet.say(told.change)
+    rows = [[row.get("id", ""), row.get("text", ""), row.get("reason", "")] for row in told.records]
+    sheet.rows(["id", "text", "why"], rows).show()
 
 
 def _plain(text: str) -> str:
@@ -184,6 +198,8 @@ def _hit(hit: Any) -> Json:
 
 
 def _field(value: Any) -> str:
+    if value is None:
+        return "none"
     if isinstance(value, (list, tuple)):
         return "; ".join(map(_field, value))
     if isinstance(value, dict):
@@ -198,23 +214,3 @@ def _day(moment: Any) -> str:
 def _records(records: Any, empty: str) -> Sheet:
     rows = [[r.id, r.type, r.source, _day(r.created), r.text] for r in records]
     return Sheet().rows(["id", "type", "source", "created", "text"], rows, empty)
-
-
-def _generic(value: Any, empty: str) -> tuple[str, str]:
-    """Whatever the memory tells – records, rows, counts, a thing that draws itself – as HTML and text."""
-    if draw := getattr(value, "_repr_html_", None):
-        return str(draw()), str(value)
-    sheet = Sheet()
-    if isinstance(value, dict):
-        sheet.pairs([[name, _field(each)] for name, each in value.items()])
-    elif isinstance(value, (list, tuple)):
-        if value and hasattr(value[0], "to_dict") and hasattr(value[0], "text"):
-            sheet = _records(value, empty)
-        elif value and isinstance(value[0], dict):
-            columns = list(dict.fromkeys(name for row in value for name in row))
-            sheet.rows(columns, [[_field(row.get(name, "")) for name in columns] for row in value])
-        else:
-            sheet.rows(["what"], [[_field(each)] for each in value], empty)
-    elif value is not None:
-        sheet.say(str(value))
-    return "".join(sheet.html), sheet.plain()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import pathlib
 from collections.abc import Callable
 
 from ..errors import SettingError
@@ -58,3 +59,16 @@ def needed(text: str, what: str) -> str:
     if not text:
         raise SettingError(f"{what} is missing")
     return text
+
+
+def new_file(name: str, *suffixes: str) -> pathlib.Path:
+    """The path of a file that is to be written; SettingError where it exists or has another suffix."""
+    path = pathlib.Path(name).expanduser()
+    if path.suffix.lower() not in suffixes:
+        kinds = f"{', '.join(suffixes[:-1])} or {suffixes[-1]}"
+        raise SettingError(f"{path.name} is no file that can be exported to; its name ends in {kinds}")
+    if path.exists():
+        raise SettingError(f"{path} exists already; choose another name or remove it")
+    if not path.parent.is_dir():
+        raise SettingError(f"there is no folder {path.parent}; make it first")
+    return path
