@@ -31,7 +31,9 @@ def memory_tools(memory: Any, session: str = "", run: str = "", goal: str = "") 
             k: how many at most, up to 15.
             types: only these kinds of memory.
         """
-        recall = memory.recall(query, k=max(0, min(k, MOST)), types=list(types) if types else None)
+        k = max(0, min(k, MOST))
+        budget = max(600, 120 * k)  # tokens; more were asked for than the start of a run loads
+        recall = _told(lambda: memory.recall(query, k=k, budget=budget, types=types or None))
         found = [_hit(hit) for hit in recall]
         return Reply(
             {"memories": found} | ({} if found else {"note": "nothing in memory is near enough to this"})
