@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import sys
 import threading
+import time
 import uuid
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
@@ -74,6 +75,7 @@ class LiveTrace:
         self._over = threading.Event()
         self._ticker: threading.Thread | None = None
         self._slot: Any = None
+        self._sent_s = 0.0
 
     def show(self, event: Event) -> None:
         """Take up the next event of the run."""
@@ -86,8 +88,8 @@ class LiveTrace:
                 self._board.add(event)
             if self.panel is None:
                 self._open()
-            elif not isinstance(event, Streamed):
-                self._flush()  # a tool that holds the interpreter may follow, and no thread gets a turn
+            elif time.monotonic() - self._sent_s >= BATCH_S and not isinstance(event, Streamed):
+                self._flush()  # a tool that holds the interpreter may follow, and the ticker gets no turn
 
     def close(self, events: Iterable[Event] | None = None) -> None:
         """Leave HTML and text of the whole run (of `events`, else of what was shown) where the widget was."""
@@ -139,6 +141,7 @@ class LiveTrace:
             if self.closed or self.panel is None:
                 return
             ops = self._board.take()
+            self._sent_s = time.monotonic()
             if ops:
                 self.panel.send({"ops": ops})
 

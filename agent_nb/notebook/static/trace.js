@@ -1,7 +1,7 @@
 // The live trace. The kernel draws the parts (escaped HTML); this page puts them in their place without
 // disturbing the reader, counts seconds, and sends clicks. Messages:
 //   {ops: [{op: "put", key, slot, html, age} | {op: "drop", key}], full, ask: {ask, html, input, problem} | null}
-const SLOTS = ["head", "load", "plan", "steps", "now", "answer", "end"];
+const SLOTS = ["head", "line", "load", "plan", "steps", "now", "answer", "pictures", "end"];
 const HELLO_MS = 150;
 const HELLOS = 40;
 
@@ -38,7 +38,7 @@ const told = (s) => (s < 100 ? `${s.toFixed(1)} s` : `${Math.round(s)} s`);
 
 function tick(root) {
   for (const node of root.querySelectorAll("[data-since]")) {
-    node.textContent = told((performance.now() - node.closest("[data-part]").born) / 1000);
+    node.textContent = told((performance.now() - node.closest("[data-part]").changed) / 1000);
   }
   const now = root.querySelector("[data-seconds]");
   if (now) {
@@ -94,6 +94,9 @@ function askBox(send) {
     reason.value = "";
     approve.textContent = again ? "Run as edited" : "Approve";
     for (const node of box.querySelectorAll("button")) node.disabled = false;
+    // A reader who looks at this trace must see the question; one who is elsewhere is not dragged here.
+    const place = box.parentElement.getBoundingClientRect();
+    if (place.bottom > 0 && place.top < window.innerHeight) box.scrollIntoView({ block: "nearest" });
   };
   box.hidden = true;
   return box;
@@ -112,8 +115,9 @@ function render({ model, el }) {
     stop.textContent = "stopping …";
   });
   const bar = make("div", "bar");
-  bar.append(ask, stop);
-  root.append(...SLOTS.map((name) => slots[name]), bar);
+  bar.append(slots.line, stop);
+  root.append(...SLOTS.map((name) => (name === "line" ? bar : slots[name])));
+  slots.now.after(ask);
   el.append(root);
 
   const parts = new Map();
@@ -125,11 +129,10 @@ function render({ model, el }) {
     if (!part) {
       part = make("div");
       part.dataset.part = key;
-      part.born = performance.now() - age * 1000;
       parts.set(key, part);
       slots[slot].append(part);
     }
-    if (part.made !== html) part.changed = performance.now();
+    if (part.made !== html) part.changed = performance.now() - age * 1000;
     fill(part, html);
   };
   const drop = (key) => {

@@ -26,11 +26,11 @@ from ...events import (
 )
 from .markdown import markdown_html
 from .story import Run, Step
-from .style import MUTED, SMALL, esc, muted, tag
+from .style import SMALL, esc, muted, tag
 
 Json = dict[str, Any]
 
-SLOTS = ("head", "load", "plan", "steps", "now", "answer", "end")
+SLOTS = ("head", "line", "load", "plan", "steps", "now", "answer", "pictures", "end")
 STREAM_CHARS = 20_000
 """Longest streamed text that is shown while it comes; the whole follows with the step's card."""
 
@@ -62,21 +62,21 @@ class Board:
             case CallStarted():
                 self._end_stream()
                 self._streaming = self.run.step(event.step)
-                self._mark("now", "head")
+                self._mark("line", "head")
             case Acted():
                 self._over = True
                 self._mark("head")
             case ToolStarted() | ToolFinished() | ApprovalAsked() | ApprovalGiven():
-                self._mark(f"call-{event.step}-{event.id}", "head")
+                self._mark(f"call-{event.step}-{event.id}", "line", "head")
             case CallFailed() | Noticed():
                 self._mark(f"remarks-{event.step}", "head")
             case Observed():
                 self._mark(f"remarks-{event.step}", "head", "pictures")
             case Answered():
-                self._mark("answer", "pictures", "head")
+                self._mark("answer", "pictures", "line", "head")
             case RunEnded():
                 self._end_stream()
-                self._mark("head", "end")
+                self._mark("line", "head", "end")
             case _:
                 self._mark("head", "load", "plan", "judge", "consolidate")
 
@@ -109,7 +109,7 @@ class Board:
     def _put(self, key: str, slot: str, made: str) -> list[Json]:
         if self._shown.get(key, {"html": ""})["html"] == made:
             return []
-        self._since.setdefault(key, time.monotonic())
+        self._since[key] = time.monotonic()
         self._shown[key] = {"op": "put", "key": key, "slot": slot, "html": made}
         return [{**self._shown[key], "age": 0}]
 
@@ -130,12 +130,14 @@ class Board:
             case "remarks":
                 made = calls.remarks_html(run.step(int(rest)))
                 return "steps", tag("div", made, html.SECTION) if made else ""
+            case "line":
+                return "line", self._line()
             case "now":
-                return "now", self._aside() if rest else self._asking()
+                return "now", self._aside()
             case "answer":
                 return "answer", html.answer(run)
             case "pictures":
-                return "answer", html.pictures(run)
+                return "pictures", html.pictures(run)
             case "judge":
                 return "end", html.criteria(run)
             case "consolidate":
@@ -148,13 +150,19 @@ class Board:
 
     # -- the reply under way ---------------------------------------------------------------------------------
 
-    def _asking(self) -> str:
-        step = self._streaming
-        if step is None:
+    def _line(self) -> str:
+        """What happens at this moment, and since when."""
+        run, step = self.run, next(reversed(self.run.steps.values()), None)
+        if run.ended is not None or step is None:
             return ""
-        model = self.run.started.model if self.run.started else "the model"
-        since = '<span data-since="0"></span>'
-        return tag("div", f"step {step.number} · asking {esc(model)} · {since}", f"{SMALL};{MUTED}")
+        call = next((call for call in step.calls if call.state in ("running", "asking")), None)
+        if run.answered is not None:
+            doing = "writing memory"
+        elif call is not None:
+            doing = f"{esc(call.name)} {'waits for your word' if call.state == 'asking' else 'is running'}"
+        else:
+            doing = f"asking {esc(run.started.model if run.started else 'the model')}"
+        return f'step {step.number} · {doing} · <span data-since="0"></span>'
 
     def _aside(self) -> str:
         step = self._streaming

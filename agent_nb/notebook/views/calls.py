@@ -44,7 +44,9 @@ def summary(step: Step, call: Call, position: int, live: bool = False) -> str:
     said = f" &nbsp;{toned(words, tone)}" if tone else ""
     if live and call.state == "running":
         said = f' &nbsp;<span style="color:{TONES["live"]}">running <span data-since="0"></span></span>'
-    told = f" &nbsp;{muted(esc(' · '.join(facts)))}" if facts else ""
+    apart = [tag("span", esc(fact), "white-space:nowrap") for fact in facts if len(fact) < 24]
+    apart[:0] = [esc(fact) for fact in facts if len(fact) >= 24]
+    told = f" &nbsp;{muted(' · '.join(apart))}" if facts else ""
     purpose = tag("span", esc(wording.label(step, call, position)), "", dir="auto")
     return f"{name} &nbsp;{purpose}{said}{told}"
 

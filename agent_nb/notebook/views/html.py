@@ -304,7 +304,7 @@ def _mark(row: Json, sources: list[str]) -> str:
     told = "evidence: " + ", ".join(str(s) for s in row["sources"][:6])
     if row.get("formula"):
         told = f"{row['formula']} · {told}"
-    look = f"color:{TONES['good']};font-size:10px;vertical-align:super;line-height:0"
+    look = f"color:{TONES['good']};font-size:11px;vertical-align:super;line-height:0"
     return tag("span", _circled(sources.index(row["sources"][0])), look, title=wording.clip(told, 300))
 
 

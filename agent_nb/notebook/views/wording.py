@@ -32,7 +32,8 @@ _STATUS = {
 def status(run: Run) -> tuple[str, str]:
     """(words, tone) of a run; the tone is good, warn, bad or live."""
     if run.ended is None:
-        asking = any(call.state == "asking" for _, call, _ in run.cards)
+        last = next(reversed(run.steps.values()), None)
+        asking = last is not None and any(call.state == "asking" for call in last.calls)
         return ("waits for you", "warn") if asking else ("running", "live")
     return _STATUS.get(run.ended.stop_reason, (run.ended.stop_reason or "ended", "warn"))
 

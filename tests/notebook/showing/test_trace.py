@@ -61,9 +61,9 @@ def test_a_page_says_hello_and_gets_everything_while_the_cell_runs(lab):
     lab.say(type="hello")
     state = custom(lab.until(whole))
     slots = {op["slot"] for op in state["ops"]}
-    assert {"head", "load", "now"} <= slots
+    assert {"head", "line", "load", "now"} <= slots
     assert state["ask"] is None
-    lab.until(lambda kind, content: lab.updates.get("live") is True) if not lab.updates.get("live") else None
+    assert lab.updates["live"] is True
     lab.say(type="hello")  # a page that was loaded anew
     again = custom(lab.until(whole))
     assert {op["key"] for op in again["ops"]} >= {op["key"] for op in state["ops"]}
