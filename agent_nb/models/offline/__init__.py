@@ -1,0 +1,198 @@
+# ruff: noqa: E501
+"""The offline model: a rule-based data analyst that answers in the Messages API's shape.
+
+It is rules, not a language model, and says so. A goal is worked on by a generator that yields tool calls and gets
+their results (`analysis.analyse`); every call of `reply` runs it again from the goal over the results that the
+history holds, until it wants a call that was not made yet, or has the answer. So a reply depends on the messages,
+the system text and the tools alone, and runs repeat exactly.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator
+from typing import Any
+
+from . import analysis, remembering, tooltalk
+from .definitions import remembered
+from .steps import Steps
+from .text import is_chinese
+from .wording import Words
+
+Json = dict[str, Any]
+
+
+class OfflineModel:
+    """Answers questions about tables, and about tools and memories, by rules. No key, no network, no cost."""
+
+    name = "offline"
+    can_judge = False
+    note = "rules, not a language model"
+
+    def cost(self, usage: Json) -> float | None:
+        """It costs nothing."""
+        return 0.0
+
+    def reply(
+        self,
+        messages: list[Json],
+        *,
+        system: str,
+        tools: list[Json],
+        max_tokens: int = 8_192,
+        tool_choice: Json | None = None,
+    ) -> Iterator[Json]:
+        """The next tool call, or the answer: text deltas, then the message.
+
+        Args:
+            messages: history in the Messages API's shape; the last user message that is text is the goal.
+            system: system text; memories stand in it between <memory> and </memory>, one a line.
+            tools: dicts of name, description, input_schema; no other tool is ever called.
+            max_tokens: not used: answers are short.
+            tool_choice: {"type": "none"} asks for an answer without another call.
+        """
+        goals, results = _history(messages)
+        goal = goals[-1] if goals else ""
+        say = Words(is_chinese(goal))
+        may_call = (tool_choice or {}).get("type") != "none"
+        thought, call = _next(goal, goals[:-1], results, system, tools, say, may_call)
+        content: list[Json] = [{"type": "text", "text": thought}]
+        if call:
+            uses = sum(_is(b, "tool_use") for m in messages for b in _blocks(m))
+            content.append(
+                {"type": "tool_use", "id": f"toolu_off_{uses + 1:04}", "name": call[0], "input": call[1]}
+            )
+        for piece in re.findall(r"\S+\s*(?:\S+\s*){0,5}|\s+", thought):
+            yield {"type": "text_delta", "text": piece}
+        written = thought + (json.dumps(call[1], ensure_ascii=False) if call else "")
+        read = system + json.dumps([messages, tools], ensure_ascii=False, default=str)
+        usage = {"input_tokens": _estimate(read), "output_tokens": _estimate(written)}
+        stop = "tool_use" if call else "end_turn"
+        yield {
+            "type": "message",
+            "message": {"role": "assistant", "content": content, "stop_reason": stop, "usage": usage},
+        }
+
+
+def _next(
+    goal: str,
+    earlier: list[str],
+    results: list[tuple[str, Json, Json]],
+    system: str,
+    tools: list[Json],
+    say: Words,
+    may_call: bool,
+) -> tuple[str, tuple[str, Json] | None]:
+    """Run the work again over the results that there are: (text, call) or (answer, None)."""
+    steps = _work(goal, earlier, system, tools, say)
+    done = list(results)
+    try:
+        thought, name, given = next(steps)
+        while True:
+            seen = next((r for r in done if r[0] == name and r[1] == given), None)
+            if seen is None and done:
+                seen = next((r for r in done if r[0] == name), None)  # edited by the user before it ran
+            if seen is None:
+                break
+            done.remove(seen)
+            thought, name, given = steps.send(seen[2])
+    except StopIteration as stop:
+        return f"{say.first_line()}\n\n{stop.value}", None
+    if not may_call:
+        return say.first_line() + "\n\n" + say(
+            "I was stopped before I had the answer; nothing more may be called now.",
+            "还没得到答案就被要求停止，不能再调用工具。",
+        ), None
+    return thought, (name, given)
+
+
+def _work(goal: str, earlier: list[str], system: str, tools: list[Json], say: Words) -> Steps:
+    """What the goal is about: memory, one of the user's tools, or the data."""
+    names = {t["name"] for t in tools}
+    goal = re.split(r"(?im)^\s*done when:\s*$", goal)[0]
+    if not goal.strip():
+        return say("What would you like to know?", "想知道什么？")
+    if wanted := remembering.wants(goal):
+        return (yield from remembering.remember(goal, *wanted, names, say))
+    context = _pending(earlier)
+    tool = tooltalk.pick(goal, tools) or (
+        tooltalk.pick(context[-1], tools) if context and _is_argument(goal) else None
+    )
+    if tool is not None and not _about_data(goal, names):
+        return (yield from tooltalk.converse(goal, context if _is_argument(goal) else [], tool, say))
+    if "query_sql" not in names and "list_variables" not in names:
+        return tooltalk.unsupported(say)
+    handed = system.partition("The user hands over these variables:")[2].partition("\n\n")[0]
+    return (yield from analysis.analyse(goal, earlier, remembered(system), handed, names, say))
+
+
+def _is_argument(goal: str) -> bool:
+    """Whether a goal only gives what was asked for before ("it is A-1001", "2")."""
+    return len(goal.split()) <= 12 and bool(re.search(r"\d|\"|“|@|:", goal))
+
+
+def _pending(earlier: list[str]) -> list[str]:
+    return earlier[-2:]
+
+
+def _about_data(goal: str, names: set[str]) -> bool:
+    """Whether words of statistics say that tables are meant, not a single thing of the user's tools."""
+    if "query_sql" not in names:
+        return False
+    pattern = r"\b(?:average|mean|median|total|sum|how many|number of|most|least|highest|lowest|share|trend|compare|by month|top \d+|per|outliers?|missing|correlation)\b|平均|中位数|总|最[多少高低大小]|占比|多少|趋势|同比|环比|缺失|异常"
+    return bool(re.search(pattern, goal.lower()))
+
+
+def _history(messages: list[Json]) -> tuple[list[str], list[tuple[str, Json, Json]]]:
+    """The user's goals in order, and (tool, input, result) of the calls made for the last one."""
+    goals: list[str] = []
+    calls: dict[str, tuple[str, Json]] = {}
+    results: list[tuple[str, Json, Json]] = []
+    for message in messages:
+        blocks = _blocks(message)
+        if message.get("role") == "assistant":
+            calls |= {b["id"]: (b["name"], b["input"]) for b in blocks if _is(b, "tool_use")}
+            continue
+        answers = [b for b in blocks if _is(b, "tool_result")]
+        if answers:
+            for b in answers:
+                name, given = calls.get(b["tool_use_id"], ("", {}))
+                results.append((name, given, _parsed(b)))
+        else:
+            text = "\n".join(b["text"] for b in blocks if _is(b, "text"))
+            if text.strip():
+                goals.append(text)
+                results = []
+    return goals, results
+
+
+def _parsed(block: Json) -> Json:
+    """The JSON object of a tool result; an error where it says so."""
+    content = block.get("content", "")
+    texts = [content] if isinstance(content, str) else [b.get("text", "") for b in content if _is(b, "text")]
+    first = texts[0] if texts else ""
+    try:
+        got = json.loads(first)
+    except ValueError:
+        got = None
+    if not isinstance(got, dict):
+        got = {"ok": True, "text": first} if got is None else {"ok": True, "value": got}
+    if block.get("is_error"):
+        got = {"error": first, **got, "ok": False}
+    return {"ok": True, **got}
+
+
+def _blocks(message: Json) -> list[Json]:
+    content = message.get("content", "")
+    return [{"type": "text", "text": content}] if isinstance(content, str) else list(content)
+
+
+def _is(block: Json, kind: str) -> bool:
+    return isinstance(block, dict) and block.get("type") == kind
+
+
+def _estimate(text: str) -> int:
+    from ...tokens import estimate_tokens
+
+    return estimate_tokens(text)

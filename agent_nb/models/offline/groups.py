@@ -1,0 +1,411 @@
+# ruff: noqa: E501
+"""Statistics over all rows, by group and over time."""
+
+from __future__ import annotations
+
+import dataclasses
+from typing import Any
+
+from . import statements
+from .query import Measure, Query
+from .reading import Unclear
+from .steps import Steps, chart, group_name, nothing, records, run, scope, what
+from .wording import Words, number, signed, table
+
+Json = dict[str, Any]
+
+
+def single(query: Query, say: Words) -> Steps:
+    want = query.want
+    if want.quality or (want.which and want.direction and not query.stat):
+        raise Unclear("by which number, and of what groups?", "按哪个数、对哪些组？")
+    if (
+        want.direction and query.measures and query.stat in ("max", "min", "mean or extreme") and want.n > 1
+    ) or query.single_rows:
+        return (yield from single_rows(query, say))
+    if want.direction and query.stat not in ("max", "min"):
+        raise Unclear(
+            "the highest or lowest among which groups? Name the column to group by.",
+            "在哪些组里最高或最低？请说明按哪一列分组。",
+        )
+    if query.stat == "share" or any(s == "share" for s, _, _ in want.stats):
+        return (yield from _share(query, say))
+    got = yield from run(
+        query,
+        say(f"I compute the {what(query, say)} in one query.", f"一次查询算出{what(query, say)}。"),
+        statements.overall(query),
+    )
+    row = records(got)[0]
+    if not row["n"] and not (query.stat == "count" and not query.periods):
+        return nothing(query, say)
+    lines = []
+    for i, m in enumerate(query.measures or [query.measure]):
+        tail = "" if i == 0 else f"_{i + 1}"
+        lines.append(_one_value(query, m, row, tail, say))
+    return "\n".join(lines)
+
+
+def _one_value(query: Query, m: Measure, row: Json, tail: str, say: Words) -> str:
+    value, n, gone = row[f"value{tail}"], row[f"n{tail}"], row[f"missing{tail}"]
+    unit = "%" if m.predicate else ""
+    text = say(
+        f"The {what(query, say, m)} is **{number(value)}{unit}**{scope(query, say)}",
+        f"{what(query, say, m)}是 **{number(value)}{unit}**{scope(query, say)}",
+    )
+    if query.stat != "count" and (m.sql or m.predicate):
+        text += say(f", over {number(n)} rows", f"，共 {number(n)} 行")
+        if gone:
+            text += say(
+                f" ({number(gone)} rows without a value left out)",
+                f"（另有 {number(gone)} 行没有值，未计入）",
+            )
+    return text + say(f" in {query.table.name}.", f"（{query.table.name}）。")
+
+
+def _share(query: Query, say: Words) -> Steps:
+    m = query.measure
+    if m.predicate:
+        query.stat = "mean"
+        got = yield from run(
+            query, say("I count the rows and their share.", "计算占比。"), statements.overall(query)
+        )
+        row = records(got)[0]
+        return _one_value(query, m, row, "", say) if row["n"] else nothing(query, say)
+    if not query.where:
+        raise Unclear("the share of what? Name the value or condition.", "什么的占比？请说明条件或取值。")
+    inside = " AND ".join(f"({w})" for w in query.where)
+    value = m.sql or "1"
+    call = "SUM" if m.sql else "COUNT"
+    part = f"{call}(CASE WHEN {inside} THEN {value} END)"
+    whole = f"{call}({value})"
+    base = dataclasses.replace(query, where=[])
+    sql = f"SELECT {part} * 100.0 / NULLIF({whole}, 0) AS share_pct, {part} AS part, {whole} AS whole FROM {query.source}{base.conditions(statements.period_filter(query))}"
+    got = yield from run(query, say("I compute the part and the whole.", "计算部分与整体。"), sql)
+    row = records(got)[0]
+    if not row["whole"]:
+        return nothing(query, say)
+    label = m.label if m.sql else say("rows", "行数")
+    return say(
+        f"**{number(row['share_pct'])}%** of {label}{scope(query, say)}: {number(row['part'])} of {number(row['whole'])} in {query.table.name}.",
+        f"占{label}的 **{number(row['share_pct'])}%**{scope(query, say)}：{number(row['part'])} / {number(row['whole'])}（{query.table.name}）。",
+    )
+
+
+def single_rows(query: Query, say: Words) -> Steps:
+    if not query.measures or query.measure.predicate:
+        raise Unclear("by which number shall I order the rows?", "按哪个数排序？")
+    want = query.want
+    own = [c for c in query.table.columns if c in query.measure.columns]
+    others = [
+        c
+        for c in query.table.columns
+        if c not in own
+        and (
+            c.is_id or c.kind in ("text", "date") or c.signature & {"year", "month", "day", "flight", "order"}
+        )
+    ]
+    n = max(want.n, 1)
+    got = yield from run(
+        query,
+        say(f"I order the rows by {query.measure.label}.", f"按 {query.measure.label} 排序。"),
+        statements.rows(query, want.direction or "desc", n + 5, own + others[:8]),
+    )
+    found = records(got)
+    if not found:
+        return nothing(query, say)
+    first = [r for r in found if r["rank"] <= n]
+    low = want.direction == "asc"
+    label, value = query.measure.label, number(first[0][own[0].name])
+    naming = [c.name for c in others if c.is_id or "name" in c.signature or c.signature == {"flight"}][:1]
+    who = ", ".join(f"**{r[naming[0]]}**" for r in first[:10]) if naming else say("one row", "一行")
+    head = say(
+        f"{who} has the {'lowest' if low else 'highest'} {label}{scope(query, say)}: **{value}**",
+        f"{who} 的 {label} {'最低' if low else '最高'}{scope(query, say)}：**{value}**",
+    )
+    columns = [c for c in got["columns"] if c != "rank"]
+    tie = say(f" ({len(first)} rows tie)", f"（{len(first)} 行并列）") if len(first) > n else ""
+    return f"{head}{tie}\n\n{table(columns, [[r[c] if isinstance(r[c], str) or c == own[0].name else str(r[c]) for c in columns] for r in first])}"
+
+
+def by_group(query: Query, names: set[str], say: Words) -> Steps:
+    want = query.want
+    if query.single_rows:
+        return (yield from single_rows(query, say))
+    order = want.direction or _quality(query)
+    if any(s == "share" for s, _, _ in want.stats) and not query.measure.predicate:
+        if query.where and not order and not query.measures:
+            raise Unclear(
+                "the share of which part in which whole? Ask for one of them without the group or the value.",
+                "是哪一部分占哪一个整体？请去掉分组或取值之一再问。",
+            )
+        query.stat = "total" if query.measures else "count"
+    if query.stat == "share" and query.measure.predicate:
+        query.stat = "mean"
+    limit = max((want.n or 1) + 7, 10) if order else 50
+    thought = say(
+        f"I group {query.table.name} by {', '.join(d.label for d in query.dims)} and compute the {what(query, say)}.",
+        f"按 {'、'.join(d.label for d in query.dims)} 分组计算{what(query, say)}。",
+    )
+    real = query.stat
+    if real == "mean or extreme":
+        got = yield from run(query, thought, statements.grouped(query, order, limit))
+        query.stat = "mean"
+        _same_extreme(query, records(got))
+    else:
+        got = yield from run(query, thought, statements.grouped(query, order, limit))
+    found = records(got)
+    if not found:
+        return nothing(query, say)
+    if not order:
+        more = int(got.get("total_rows") or len(found))
+        if len(found) < more <= 40 and found:
+            rest = yield from run(
+                query,
+                say("The result was cut; I fetch the rest.", "结果被截断，取剩下的行。"),
+                statements.grouped(query, order, limit, len(found)),
+            )
+            found += records(rest)
+    body = _ranked(query, found, order, say) if order else _listed(query, found, say)
+    return body + (
+        yield from chart(
+            query,
+            names,
+            statements.grouped(query, order or "desc", 20),
+            query.dims[0].label,
+            "bar",
+            len(found),
+            say,
+        )
+    )
+
+
+def _same_extreme(query: Query, found: list[Json]) -> None:
+    """Say whom "highest" would name when it meant the single highest value of a group."""
+    if not found or all(r["n"] <= 1 for r in found):
+        query.notes = [n for n in query.notes if "no statistic" not in n[0]]
+        query.stat = "max" if query.want.direction == "desc" else "min"
+        return
+    best = [r for r in found if r["extreme_rank"] == 1]
+    names = ", ".join(group_name(query, r) for r in best)
+    word = query.want.extreme
+    query.notes.append(
+        (
+            f'"{word}" was read as the {word} mean of a group; the single {word} value is '
+            f"{number(best[0]['extreme'])} ({names})",
+            f"“{word}”按各组平均值理解；单个{word}的值是 {number(best[0]['extreme'])}（{names}）",
+        )
+    )
+
+
+def _quality(query: Query) -> str:
+    """best and worst as an order, where the measure tells which end is good."""
+    quality = query.want.quality
+    if not quality:
+        return ""
+    meaning = query.measure.columns[0].signature if query.measure.columns else frozenset()
+    if (
+        quality in ("best", "worst")
+        and meaning & {"revenue", "profit", "quantity", "score"}
+        and not meaning & {"refund", "cost"}
+    ):
+        return "desc" if quality == "best" else "asc"
+    if quality in ("best", "worst") and meaning & {"delay", "cost", "refund", "expense"}:
+        return "asc" if quality == "best" else "desc"
+    raise Unclear(
+        f'"{quality}": is that the highest or the lowest {query.measure.label}?',
+        f"“{quality}”是指 {query.measure.label} 最高还是最低？",
+    )
+
+
+def _ranked(query: Query, found: list[Json], order: str, say: Words) -> str:
+    n = max(query.want.n, 1) if query.want.n or query.want.which or query.want.direction else len(found)
+    n = query.want.n or (1 if query.want.extreme or query.want.quality else min(10, len(found)))
+    found = sorted(found, key=lambda r: r["rank"])
+    winners = [r for r in found if r["rank"] <= n and r["value"] is not None]
+    if not winners:
+        return nothing(query, say)
+    rest = [r for r in found if r not in winners]
+    unit = "%" if query.measure.predicate else ""
+    per = "share_pct" in winners[0] and any(s == "share" for s, _, _ in query.want.stats)
+    end = say("lowest" if order == "asc" else "highest", "最低" if order == "asc" else "最高")
+
+    def line(r: Json) -> str:
+        share = (
+            say(f", {number(r['share_pct'])}% of the whole", f"，占 {number(r['share_pct'])}%") if per else ""
+        )
+        rows = "" if query.stat == "count" else say(f", {number(r['n'])} rows", f"，{number(r['n'])} 行")
+        return f"{number(r['value'])}{unit}{share}{rows}"
+
+    tied = len({r["rank"] for r in winners}) == 1 and len(winners) > 1
+    if len(winners) == 1:
+        head = say(
+            f"**{group_name(query, winners[0])}** has the {end} {what(query, say)}{scope(query, say)}: {line(winners[0])}.",
+            f"**{group_name(query, winners[0])}** 的{what(query, say)}{end}{scope(query, say)}：{line(winners[0])}。",
+        )
+    elif tied and n == 1:
+        tied_names = ", ".join(f"**{group_name(query, r)}**" for r in winners)
+        head = say(
+            f"{tied_names} tie for the {end} {what(query, say)}{scope(query, say)}: {line(winners[0])} each.",
+            f"{tied_names} 并列，{what(query, say)}{end}{scope(query, say)}：均为 {line(winners[0])}。",
+        )
+    else:
+        head = say(
+            f"{end.capitalize()} {what(query, say)}{scope(query, say)}:",
+            f"{what(query, say)}{end}{scope(query, say)}：",
+        )
+        head += "\n" + "\n".join(f"{r['rank']}. **{group_name(query, r)}**: {line(r)}" for r in winners)
+        if len(winners) > n:
+            head += "\n" + say(f"({len(winners) - n} more than asked, because of a tie)", "（有并列）")
+    lines = [
+        head,
+        say(
+            f"Out of {found[0]['groups']} groups in {query.table.name}.",
+            f"{query.table.name} 共 {found[0]['groups']} 组。",
+        )
+        + _left_out(query, found[0], say),
+    ]
+    if rest:
+        follow = "; ".join(f"{group_name(query, r)} {number(r['value'])}{unit}" for r in rest[:4])
+        lines.append(say(f"Next: {follow}.", f"其后：{follow}。"))
+    return "\n\n".join(lines)
+
+
+def _left_out(query: Query, row: Json, say: Words) -> str:
+    gone = row.get("missing_in_all")
+    if not gone or query.stat == "count":
+        return ""
+    return say(
+        f" {number(gone)} rows without a value were left out.", f"另有 {number(gone)} 行没有值，未计入。"
+    )
+
+
+def _listed(query: Query, found: list[Json], say: Words) -> str:
+    per = "share_pct" in found[0] and any(s == "share" for s, _, _ in query.want.stats)
+    columns = [d.label for d in query.dims] + [what(query, say, m) for m in query.measures or [query.measure]]
+    columns += ["%"] if per else []
+    columns += [] if query.stat == "count" else [say("rows", "行数")]
+    rows = []
+    for r in found:
+        key = [group_name(dataclasses.replace(query, dims=[d]), r) for d in query.dims]
+        values = [r["value" if i == 0 else f"value_{i + 1}"] for i in range(len(query.measures or [0]))]
+        rows.append(
+            [*key, *values, *([r["share_pct"]] if per else []), *([] if query.stat == "count" else [r["n"]])]
+        )
+    groups = found[0]["groups"]
+    head = say(
+        f"{what(query, say).capitalize()} by {', '.join(d.label for d in query.dims)}{scope(query, say)}, {groups} groups in {query.table.name}:",
+        f"按 {'、'.join(d.label for d in query.dims)} 的{what(query, say)}{scope(query, say)}，{query.table.name} 共 {groups} 组：",
+    )
+    cut = (
+        say(
+            f"\n\nShown: the first {len(found)} of {groups} groups.",
+            f"\n\n只列出 {groups} 组中的前 {len(found)} 组。",
+        )
+        if len(found) < groups
+        else ""
+    )
+    gone = _left_out(query, found[0], say).strip()
+    if query.together and "together" in found[0]:
+        gone = (
+            say(
+                f"Together: **{number(found[0]['together'])}**.",
+                f"合计：**{number(found[0]['together'])}**。",
+            )
+            + gone
+        )
+    return f"{head}\n\n{table(columns, rows)}{cut}" + (f"\n\n{gone}" if gone else "")
+
+
+def by_period(query: Query, say: Words) -> Steps:
+    if query.dims:
+        raise Unclear(
+            "one period at a time, please, or ask how it changed between two: which?",
+            "请一次问一段时间，或者问两段时间之间的变化？",
+        )
+    lines = []
+    for period in query.periods:
+        one = dataclasses.replace(query, periods=[period])
+        lines.append((yield from single(one, say)))
+    return "\n".join(lines)
+
+
+def trend(query: Query, names: set[str], say: Words) -> Steps:
+    want = query.want
+    if query.dims:
+        raise Unclear(
+            "over time and by another column at once is more than I do; which one first?",
+            "同时按时间和其他列分组超出了我的能力，先看哪一个？",
+        )
+    if not query.stat:
+        query.stat = "count"
+    grain = want.grain or ("year" if want.against == "year" else "month")
+    if query.axis and query.axis.level == "year":
+        grain = "year"
+    got = yield from run(
+        query,
+        say(f"I compute the {what(query, say)} for each {grain}.", f"按{grain}计算{what(query, say)}。"),
+        statements.trend(query, grain),
+    )
+    found = records(got)
+    if not found:
+        return nothing(query, say)
+    total = int(found[0]["periods"])
+    if len(found) < total <= 40:
+        rest = yield from run(
+            query,
+            say("The result was cut; I fetch the rest.", "结果被截断，取剩下的行。"),
+            statements.trend(query, grain) + f" OFFSET {len(found)}",
+        )
+        found += records(rest)
+    drawn = yield from chart(query, names, statements.trend(query, grain), grain, "line", len(found), say)
+    if want.direction:
+        key = "rank_low" if want.direction == "asc" else "rank_high"
+        if len(found) < total:
+            return (
+                nothing(query, say)
+                if not found
+                else say(
+                    "There are too many periods to name the extreme safely; narrow the time. Which period?",
+                    "时间段太多，请缩小范围。哪一段？",
+                )
+            )
+        best = sorted((r for r in found if r[key] <= max(want.n, 1)), key=lambda r: r[key])
+        end = say(
+            "lowest" if want.direction == "asc" else "highest", "最低" if want.direction == "asc" else "最高"
+        )
+        named = "; ".join(f"**{r[grain]}**: {number(r['value'])}" for r in best)
+        head = say(
+            f"{end.capitalize()} {what(query, say)}{scope(query, say)}: {named}.",
+            f"{what(query, say)}{end}{scope(query, say)}：{named}。",
+        )
+        return f"{head}\n\n{_periods(query, found, grain, say)}{drawn}"
+    head = say(
+        f"{what(query, say).capitalize()} by {grain}{scope(query, say)} in {query.table.name}:",
+        f"{query.table.name} 按{grain}的{what(query, say)}{scope(query, say)}：",
+    )
+    return f"{head}\n\n{_periods(query, found, grain, say)}{drawn}"
+
+
+def _periods(query: Query, found: list[Json], grain: str, say: Words) -> str:
+    columns = [grain, what(query, say), say("change", "变化"), "%"] + (
+        [] if query.stat == "count" else [say("rows", "行数")]
+    )
+    rows = [
+        [
+            r[grain],
+            r["value"],
+            signed(r["change"]) if r["change"] is not None else None,
+            r["change_pct"],
+            *([] if query.stat == "count" else [r["n"]]),
+        ]
+        for r in found
+    ]
+    cut = (
+        say(
+            f"\n\nShown: {len(found)} of {found[0]['periods']}.",
+            f"\n\n只列出 {found[0]['periods']} 个中的 {len(found)} 个。",
+        )
+        if len(found) < int(found[0]["periods"])
+        else ""
+    )
+    return table(columns, rows) + cut

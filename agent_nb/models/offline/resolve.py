@@ -1,0 +1,415 @@
+# ruff: noqa: E501
+"""Goal (and the goals before it) + tables → one Query. Everything unsafe ends in Unclear."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from collections.abc import Generator
+from typing import Any
+
+from . import axis as axes
+from . import definitions, grounding, lexicon, reading, roles
+from .query import Dimension, Measure, Query
+from .reading import Raw, Unclear
+from .roles import Slots
+from .schema import Table
+from .text import TAKEN, english, is_chinese, quote
+
+Json = dict[str, Any]
+Steps = Generator[tuple[str, str, Json], Json, Any]
+
+_FOLLOW = re.compile(
+    r"^\s*(?:and|what about|how about|now|then|same|instead|only|just|but|also|for|in|by|ok(?:ay)?,?)\b|^\s*(?:那么?|再|换成|改成|只看|还有|同样|按|以)|\binstead\b|呢[?？]?\s*$"
+)
+
+
+def follows(goal: str) -> bool:
+    """Whether a goal reads like a change of the one before it ("and in August?", "那8月呢")."""
+    return bool(_FOLLOW.search(goal.lower())) and len(goal) < 90
+
+
+def resolve(goal: str, earlier: list[str], tables: list[Table], texts: list[str], handed: str) -> Steps:
+    """The query that the goal asks for; a follow-up takes over what it does not change."""
+    defined = definitions.parse(texts, tables)
+    raw = reading.read(goal, tables, defined)
+    chain = _chain(goal, raw, earlier, tables, defined)
+    table = choose(chain, tables, handed)
+    joinable = grounding.joins(table, tables)
+    slots = yield from _slots(chain[0], table, joinable)
+    whole = chain[0]
+    for change in chain[1:]:
+        slots = _merged(slots, (yield from _slots(change, table, joinable)))
+        whole = _over(whole, change)
+    raw = whole
+    query = Query(table, raw.want, stat=slots.stat, joins=slots.joins, notes=slots.notes)
+    if len(chain) > 1:
+        first = chain[0].text.original
+        query.notes.append(
+            (f"taken as a change of the earlier question: {first}", f"接着前面的问题：{first}")
+        )
+    query.measures, query.dims = slots.measures, slots.dims
+    if slots.several and not slots.dims and len(raw.periods) < 2 and not raw.want.direction:
+        query.dims, query.together = slots.several[:1], True
+    query.having, query.having_label = slots.having
+    if raw.want.quality == "both":
+        raise Unclear(
+            "highest and lowest at once is more than I do; which one first?",
+            "最高和最低请分开问，先看哪一个？",
+        )
+    query.single_rows = slots.single_rows and bool(slots.measures)
+    query.where = [sql for _, sql, _ in slots.filters]
+    query.where_labels = [label for _, _, label in slots.filters]
+    _remembered(raw, defined, table, query)
+    for join in query.joins.values():
+        yield from _checked_join(join, table)
+    yield from _time(raw, slots, table, query)
+    _decide(raw, slots, query)
+    _predicates_to_f(query)
+    return query
+
+
+def _chain(
+    goal: str, raw: Raw, earlier: list[str], tables: list[Table], defined: list[definitions.Definition]
+) -> list[Raw]:
+    """The goal alone, or the question that it goes back to with every change since, oldest first."""
+    chain = [raw]
+    at = len(earlier)
+    while (
+        at > 0
+        and follows(chain[0].text.original)
+        and (not _whole(chain[0]) or "instead" in chain[0].text.low)
+    ):
+        at -= 1
+        chain.insert(0, reading.read(earlier[at], tables, defined))
+    return chain
+
+
+def _whole(raw: Raw) -> bool:
+    """Whether the goal stands for itself: it names a measure or rows, and what to do with them."""
+    names = any(c.is_measure for m in raw.mentions for c in m.columns) or raw.table_nouns or raw.terms
+    does = raw.want.stats or raw.want.direction or raw.want.change or raw.want.which or raw.want.quality
+    return bool(names and does) or any((raw.want.missing, raw.want.outliers, raw.want.correlation))
+
+
+def _over(base: Raw, new: Raw) -> Raw:
+    """`base` with what `new` says instead."""
+    want = dataclasses.replace(base.want)
+    for field in dataclasses.fields(want):
+        value = getattr(new.want, field.name)
+        if value and field.name != "which":
+            setattr(want, field.name, value)
+    if new.want.stats:
+        want.stats = new.want.stats
+    said = new if new.periods else base
+    return dataclasses.replace(
+        base, want=want, periods=said.periods, text=said.text, terms=base.terms + new.terms
+    )
+
+
+def _merged(base: Slots, new: Slots) -> Slots:
+    changed = {name for name, _, _ in new.filters}
+    dims = new.dims or list(base.dims)
+    return Slots(
+        measures=new.measures or base.measures,
+        dims=dims,
+        filters=[f for f in base.filters if f[0] not in changed] + new.filters,
+        having=new.having if new.having[0] else base.having,
+        dates=new.dates or base.dates,
+        joins={**base.joins, **new.joins},
+        rows=new.rows or base.rows,
+        single_rows=base.single_rows,
+        several=new.several or base.several,
+        stat=new.stat or base.stat,
+        notes=base.notes + new.notes,
+    )
+
+
+def choose(chain: list[Raw], tables: list[Table], handed: str) -> Table:
+    """The table that has all that the goal names. Raises Unclear where none or several do."""
+    main = chain[0]
+    named = [t for raw in chain for t, _, _ in raw.table_nouns]
+    scored = []
+    for table in tables:
+        joinable = grounding.joins(table, tables)
+        scores = [reading.candidates(r, table, joinable) for r in chain]
+        if None not in scores:
+            handed_over = 1 if re.search(rf"(?<!\w){re.escape(table.name)}(?!\w)", handed) else 0
+            scored.append((sum(s or 0 for s in scores) + handed_over, table))
+    if not scored:
+        words = ", ".join(f'"{m.text}"' for m in main.mentions)
+        listed = "; ".join(f"{t.name} ({', '.join(c.name for c in t.columns[:12])})" for t in tables[:6])
+        raise Unclear(
+            f"no single table has {words}. I see: {listed}. Which columns do you mean?",
+            f"没有一张表同时有 {words}。我看到：{listed}。你指的是哪些列？",
+        )
+    scored.sort(key=lambda x: -x[0])
+    best = [t for s, t in scored if s == scored[0][0]]
+    if len(best) > 1:
+        only = [t for t in best if t in named]
+        if len(only) == 1:
+            return only[0]
+        if not main.mentions and not named and len(tables) > 1:
+            listed = "; ".join(f"{t.name} ({', '.join(c.name for c in t.columns[:12])})" for t in tables[:6])
+            raise Unclear(
+                f"I could not tell which table or column is meant. I see: {listed}. Which one?",
+                f"看不出指的是哪张表、哪一列。我看到：{listed}。是哪一个？",
+            )
+        names = ", ".join(t.name for t in best)
+        raise Unclear(
+            f"several tables would fit ({names}): which one do you mean?",
+            f"有几张表都符合（{names}），指的是哪一张？",
+        )
+    return best[0]
+
+
+def _slots(raw: Raw, table: Table, joinable: dict[str, grounding.Join]) -> Steps:
+    extra = Slots()
+    roles.numbered(raw, table, extra)
+    roles.words_for_ends(raw, table, extra)
+    values = yield from grounding.ground(raw, table, joinable)
+    slots = roles.assign(raw, table, joinable, values)
+    slots.filters += extra.filters
+    slots.dims += extra.dims
+    order = {d.label: i for i, d in enumerate(slots.dims)}
+    slots.dims = sorted({d.label: d for d in slots.dims}.values(), key=lambda d: _where(raw, d, order))
+    _mark_markers(raw)
+    _leftovers(raw, slots)
+    return slots
+
+
+def _where(raw: Raw, d: Dimension, order: dict[str, int]) -> int:
+    for m in raw.mentions:
+        if any(c.name == d.label for c in m.columns):
+            return m.start
+    for word in ("airport", "route", "机场", "航线"):
+        if (word in ("route", "航线")) == (d.label == "route") and word in raw.text.low:
+            return raw.text.low.index(word)
+    return 10_000 + order[d.label]
+
+
+def _mark_markers(raw: Raw) -> None:
+    raw.text.take_all(
+        english(r"(?:per|by|each|every|across)\s+(?:the\s+)?(?=\x01)").replace("(?![a-z0-9_])", "")
+    )
+    raw.text.take_all(english(r"only|just") if raw.want.n or follows(raw.text.original) else r"x^")
+    raw.text.take_all(r"instead")
+
+
+def _leftovers(raw: Raw, slots: Slots) -> None:
+    """Words nobody placed: a separate sentence is named as not understood, anything else stops the answer."""
+    risk = roles.risky(raw)
+    words = raw.text.leftover()
+    if raw.want.over_average:
+        risk.append("average" if not is_chinese(raw.text.original) else "平均")
+    for d, _, _ in raw.terms:
+        if d.kind == "unclear":
+            slots.notes.append(
+                (
+                    f'the memory "{d.source}" is about this, but my rules cannot read it, so it was not applied',
+                    f"记忆“{d.source}”与此有关，但规则读不懂，没有应用",
+                )
+            )
+    if not words and not risk:
+        return
+    aside = []
+    for clause in re.finditer(r"[^.;!?。；！？\n]+", raw.text.rest):
+        inside = clause.group()
+        if TAKEN not in inside:
+            aside += [w for w in words if w.lower() in inside]
+    if risk or any(w not in aside for w in words):
+        shown = tuple(dict.fromkeys([*words, *risk]))
+        listed = ", ".join(f'"{w}"' for w in shown)
+        raise Unclear(
+            f"I did not understand {listed}, and it may change the result. Can you say it without, or name the column or value it means?",
+            f"我没看懂 {listed}，它可能会改变结果。能去掉它，或者说明它对应哪一列、哪个值吗？",
+            shown,
+        )
+    listed = ", ".join(f'"{w}"' for w in aside)
+    slots.notes.append(
+        (
+            f"I did not understand {listed}; for that part use a language model (-m claude-sonnet-5-5)",
+            f"没看懂：{listed}；这部分请用语言模型（-m claude-sonnet-5-5）",
+        )
+    )
+
+
+def _remembered(raw: Raw, defined: list[definitions.Definition], table: Table, query: Query) -> None:
+    used = {d.source for d, _, _ in raw.terms if d.kind != "unclear" and d.table == table.name}
+    for d in defined:
+        if d.kind == "exclude" and d.table == table.name:
+            query.where.append(d.sql.replace(quote(d.columns[0].name), f"f.{quote(d.columns[0].name)}"))
+            query.where_labels.append(d.source)
+            used.add(d.source)
+    for source in sorted(used):
+        query.notes.append((f'memory applied: "{source}"', f"应用了记忆：“{source}”"))
+
+
+def _checked_join(join: grounding.Join, table: Table) -> Steps:
+    source = join.table
+    sql = f"SELECT COUNT(*) AS keys, COUNT(DISTINCT {quote(join.other)}) AS different FROM {source.sql} WHERE {quote(join.other)} IS NOT NULL"
+    got = yield (
+        f"I want to join {source.name} on {join.own}; I check that {join.other} is unique there.",
+        "query_sql",
+        {"query": sql, "database": source.database} if source.database else {"query": sql},
+    )
+    rows = got.get("rows") or [[0, -1]]
+    if rows[0][0] != rows[0][1]:
+        raise Unclear(
+            f"{source.name}.{join.other} is not unique ({rows[0][0]} rows, {rows[0][1]} values), so joining it to {table.name} would count rows twice; which table should I use?",
+            f"{source.name}.{join.other} 不唯一，联结会重复计数；应该用哪张表？",
+        )
+
+
+def _time(raw: Raw, slots: Slots, table: Table, query: Query) -> Steps:
+    want = raw.want
+    needs = bool(raw.periods or want.grain or want.trend or want.against or want.range)
+    if not needs and not (want.change and not any((want.correlation, want.missing, want.outliers))):
+        return
+    query.axis = yield from axes.find(table, list(dict.fromkeys(slots.dates)), table.sql)
+    if query.axis is None:
+        raise Unclear(
+            f"{table.name} has no date, year or month column, so I cannot tell periods apart. Which column is the time?",
+            f"{table.name} 没有日期或年月列，无法按时间分析。哪一列是时间？",
+        )
+    completed = [query.axis.complete(m.period) for m in raw.periods]
+    for m, period in zip(raw.periods, completed, strict=True):
+        if m.period.relative:
+            query.notes.append(
+                (
+                    f"{period.label} is counted from the latest date in the data, {query.axis.last[:10]}",
+                    f"{period.label} 按数据中最晚的日期 {query.axis.last[:10]} 推算",
+                )
+            )
+    _spans(raw, completed, query)
+
+
+def _spans(raw: Raw, completed: list[Any], query: Query) -> None:
+    """One period, a range, or periods to compare, by the words between them."""
+    want = raw.want
+    between = ""
+    if len(raw.periods) == 2:
+        a, b = raw.periods
+        between = raw.text.low[a.end : b.start].strip()
+    ranged = bool(
+        re.fullmatch(r"(?:to|through|until|till|and|-|–|~|到|至|through to|up to|和|与)?", between)
+        and len(completed) == 2
+    )
+    listed = between in ("and", "和", "与", "") and not re.search(
+        r"between\s*$", raw.text.low[: raw.periods[0].start] if raw.periods else ""
+    )
+    if want.against == "unit" and len(completed) == 1 and completed[0].unit != "month":
+        want.grain, want.change, query.periods = "month", "", completed
+        return
+    comparing = bool(want.change or want.against)
+    if len(completed) == 2 and ranged and not listed and not comparing:
+        query.periods = [dataclasses.replace(completed[0], until=completed[1])]
+        return
+    query.periods = completed
+    query.in_order = between in ("to", "到", "至", "through", "-", "–")
+    if comparing and len(completed) == 2 and not query.in_order:
+        query.periods = sorted(completed, key=lambda p: p.bounds() if not p.lacks_year else (p.part, p.part))
+    if want.against and len(completed) == 1:
+        query.periods = [completed[0].before(want.against), completed[0]]
+    elif want.change and len(completed) == 1 and not completed[0].open:
+        query.periods = [completed[0].before("unit"), completed[0]]
+        query.notes.append(
+            (
+                f"no second period was named: {completed[0].label} is compared with the one before it",
+                f"没有说与哪段时间比：{completed[0].label} 与前一期比较",
+            )
+        )
+
+
+def _decide(raw: Raw, slots: Slots, query: Query) -> None:
+    """The statistic, when none or an impossible one was named."""
+    want = query.want
+    if want.missing or want.outliers or want.correlation or want.distribution:
+        return
+    names = list(dict.fromkeys(s for s, _, _ in want.stats))
+    if len(names) > 1 and not slots.stat:
+        numeric = [n for n in names if n in ("mean", "median", "total")]
+        if names.count("share") and len(names) == 2 and "total" in names:
+            query.stat = "share"
+        elif set(names) == {"total", "count"}:
+            query.stat = "count"
+        elif len(numeric) > 1 or "share" in names or "count" in names:
+            listed = ", ".join(names)
+            raise Unclear(
+                f"you name several statistics ({listed}); which one shall I answer first?",
+                f"你说了几种统计（{listed}），先回答哪一个？",
+            )
+    if (
+        not query.measures
+        and slots.rows
+        and not query.stat
+        and (want.direction or want.quality or want.change or want.grain or want.trend)
+    ):
+        query.stat = "count"
+    if query.stat == "count" and query.measures and all(m.sql and not m.predicate for m in query.measures):
+        if not slots.rows:
+            raise Unclear("do you want the rows counted, or the values added up?", "是要数行数，还是求和？")
+        query.measures = []
+    if query.measures and not query.stat:
+        _default_stat(query)
+    if query.stat == "total" and not query.measures and slots.rows:
+        query.stat = "count"
+
+
+def _default_stat(query: Query) -> None:
+    measure = query.measure
+    if measure.predicate:
+        query.stat = "share"
+        return
+    want = query.want
+    if want.correlation or want.distribution or want.outliers or want.missing:
+        return
+    meaning = measure.columns[0].signature if measure.columns else frozenset()
+    if any(s in lexicon.INTENSIVE for s in meaning):
+        if want.direction and not query.dims and not want.grain and not want.change:
+            query.stat = "max" if want.direction == "desc" else "min"
+            return
+        query.stat = "mean"
+        if (
+            want.direction
+            and want.extreme
+            in (
+                "highest",
+                "lowest",
+                "maximum",
+                "minimum",
+                "largest",
+                "longest",
+                "shortest",
+                "biggest",
+                "最高",
+                "最低",
+                "最大",
+                "最小",
+                "最长",
+                "最短",
+            )
+            and not want.change
+        ):
+            query.stat = "mean or extreme"
+        query.notes.append(
+            (
+                f"no statistic was named, so this is the mean of {measure.label}",
+                f"没有指定统计方式，这里用 {measure.label} 的平均值",
+            )
+        )
+    elif any(s in lexicon.ADDITIVE for s in meaning) or (measure.columns and len(measure.columns) > 1):
+        if want.direction and not query.dims and not want.grain and not want.change:
+            query.stat = "max" if want.direction == "desc" else "min"
+            return
+        query.stat = "total"
+    else:
+        raise Unclear(
+            f"shall I take the total, the mean or the maximum of {measure.label}?",
+            f"{measure.label} 要求和、取平均还是取最大值？",
+        )
+
+
+def _predicates_to_f(query: Query) -> None:
+    query.where = [w for w in query.where if w]
+    query.measures = [m if m.sql or m.predicate else Measure("", m.label) for m in query.measures]

@@ -1,0 +1,460 @@
+# ruff: noqa: E501
+"""Which part each named column plays: measure, dimension, count, condition. Raises Unclear rather than guess."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+
+from . import lexicon
+from .conditions import Comparison
+from .grounding import Join, Value, expression
+from .query import Dimension, Measure
+from .reading import Raw, Unclear, is_group, table_concepts
+from .schema import Column, Mention, Table
+from .text import TAKEN, english, literal, quote
+
+
+@dataclasses.dataclass
+class Slots:
+    """The roles found in one goal, for one table."""
+
+    measures: list[Measure] = dataclasses.field(default_factory=list)
+    dims: list[Dimension] = dataclasses.field(default_factory=list)
+    filters: list[tuple[str, str, str]] = dataclasses.field(default_factory=list)
+    having: tuple[str, str] = ("", "")
+    dates: list[Column] = dataclasses.field(default_factory=list)
+    joins: dict[str, Join] = dataclasses.field(default_factory=dict)
+    rows: bool = False
+    single_rows: bool = False
+    stat: str = ""
+    several: list[Dimension] = dataclasses.field(default_factory=list)
+    notes: list[tuple[str, str]] = dataclasses.field(default_factory=list)
+
+
+def assign(raw: Raw, table: Table, joinable: dict[str, Join], values: list[Value]) -> Slots:
+    """Give every mention of the goal its role."""
+    s = Slots(stat=raw.want.stat)
+    compared = _conditions(raw, table, s)
+    for m in raw.mentions:
+        if m in compared:
+            continue
+        _role(raw, m, table, joinable, s)
+    for noun, start, _ in raw.table_nouns:
+        if noun.name == table.name:
+            if _asked_for(raw, start) and not raw.want.stats and raw.want.direction:
+                s.single_rows = True
+            s.rows = True
+    _terms(raw, table, s)
+    _filters(values, table, joinable, s)
+    if len({m.sql for m in s.measures}) != len(s.measures):
+        s.measures = list({m.sql: m for m in s.measures}.values())
+    return s
+
+
+def _role(raw: Raw, m: Mention, table: Table, joinable: dict[str, Join], s: Slots) -> None:
+    grouped = is_group(raw, m)
+    if not [c for c in m.columns if c.table == table.name] and not [
+        c for c in m.columns if c.table in joinable
+    ]:
+        if m.concepts == table_concepts(table):
+            s.rows = True
+            return
+        _pseudo(raw, m, table, s)
+        return
+    count = _count_before(raw, m)
+    measured = bool(m.concepts & lexicon.MEASURES) and any(c.is_measure for c in m.columns) and not count
+    if m.concepts == table_concepts(table) and m.quality < 4 and not measured:
+        ids = [c for c in m.columns if c.table == table.name and c.is_id]
+        if not count and raw.want.direction and _asked_for(raw, m.start) and not ids:
+            s.single_rows = s.rows = True
+            return
+        if not _by(raw, m) and not ids:
+            s.rows = True
+            return
+    column = _column(raw, m, table, joinable, grouped, bool(count))
+    far = joinable.get(column.table) if column.table != table.name else None
+    if far:
+        s.joins[far.table.name] = far
+    sql = expression(column, table)
+    if count and not _by(raw, m):
+        if column.is_measure:
+            s.measures.append(Measure(sql, column.name, (column,)))
+            s.stat = "total"
+        else:
+            s.measures.append(Measure(sql, column.name, (column,)))
+            s.stat = "distinct"
+        return
+    if column.kind == "date" or (column.kind == "text" and column.signature & {"date"} and not grouped):
+        s.dates.append(column)
+        return
+    ordering = bool(raw.want.direction or raw.want.quality) and bool(m.concepts & lexicon.MEASURES)
+    if column.is_measure and (ordering or not _by(raw, m)):
+        s.measures.append(Measure(sql, column.name, (column,)))
+        return
+    if _each(raw, m) and raw.want.stat == "mean" and column.signature & _ENTITIES:
+        raise Unclear(
+            f"is that the mean over all rows of each {column.name}, or the total divided by the number of "
+            f"{column.name}?",
+            f"是按每个 {column.name} 求平均，还是总额除以 {column.name} 的个数？",
+        )
+    if not grouped and column.is_id and raw.want.direction and not s.dims and _after_superlative(raw, m):
+        s.measures.append(Measure(sql, column.name, (column,)))
+        s.stat = "distinct"
+        return
+    if column.is_id and not grouped and not raw.want.direction:
+        s.rows = True
+        return
+    if column.kind == "number" and not grouped and not raw.want.direction and not column.is_id:
+        s.measures.append(Measure(sql, column.name, (column,)))
+        return
+    name_sql = _label(column, table, joinable, s)
+    s.dims.append(Dimension(sql, column.name, name_sql, (column.name,)))
+
+
+_ENTITIES = lexicon.words("customer order user employee invoice transaction patient student")
+
+
+def _each(raw: Raw, m: Mention) -> bool:
+    return bool(re.search(r"\bper[\s\x01]*$|每一?个?[\s\x01]*$", raw.text.low[: m.start]))
+
+
+def _by(raw: Raw, m: Mention) -> bool:
+    return bool(
+        re.search(
+            r"\b(?:by|per|each|every|across|which|what|who|whose)(?: the| of the)?[\s\x01]*$|[各每按哪]一?个?[\s\x01]*$",
+            raw.text.low[: m.start],
+        )
+    )
+
+
+def _asked_for(raw: Raw, start: int) -> bool:
+    return bool(re.search(r"\b(?:which|what)(?: \w+)?\s*$|哪[一个条笔趟架班]*$", raw.text.low[:start]))
+
+
+def _after_superlative(raw: Raw, m: Mention) -> bool:
+    return bool(
+        re.search(
+            r"(?:most|fewest|least|highest number of|lowest number of|最多|最少)(?: \w+)?\s*$",
+            raw.text.low[: m.start],
+        )
+    )
+
+
+def _count_before(raw: Raw, m: Mention) -> bool:
+    for name, start, end in raw.want.stats:
+        if name not in ("count", "distinct"):
+            continue
+        if 0 <= m.start - end <= 14 and re.fullmatch(
+            r"[\s\x01]*(?:(?:the|different|distinct|unique|of|不同的?|个|的)[\s\x01]*)*",
+            raw.text.low[end : m.start],
+        ):
+            return True
+        if 0 <= start - m.end <= 1 and lexicon.is_cjk(raw.text.low[start]):
+            return True
+    return False
+
+
+def _column(
+    raw: Raw, m: Mention, table: Table, joinable: dict[str, Join], grouped: bool, count: bool
+) -> Column:
+    """The one column that is meant, or Unclear."""
+    own = [c for c in m.columns if c.table == table.name] or [c for c in m.columns if c.table in joinable]
+    if len(own) > 1:
+        preferred = (
+            [c for c in own if c.is_id]
+            if count
+            else [c for c in own if c.kind == "text" and "name" in c.signature]
+        )
+        if len(preferred) == 1 and all(
+            c.signature - lexicon.WEAK == own[0].signature - lexicon.WEAK for c in own
+        ):
+            own = preferred
+    if len(own) > 1 and not grouped and m.concepts & lexicon.MEASURES:
+        own = [c for c in own if c.is_measure] or own
+    if len(own) > 1:
+        names = ", ".join(f"{c.name}" for c in own)
+        raise Unclear(
+            f'"{m.text}" could be {names}: which one do you mean?',
+            f"“{m.text}” 可能是 {names}，指的是哪一个？",
+            (m.text,),
+        )
+    column = own[0]
+    if m.quality == 1:
+        extra = column.signature - m.concepts - lexicon.WEAK
+        if (column.is_measure and extra & (lexicon.MEASURES | {"dep", "arr", "sched"})) or (
+            not column.is_measure and m.concepts & lexicon.MEASURES
+        ):
+            raise Unclear(
+                f'I have no column that is just "{m.text}"; do you mean {column.name}?',
+                f"没有一列就叫“{m.text}”，你指的是 {column.name} 吗？",
+                (m.text,),
+            )
+    return column
+
+
+def _pseudo(raw: Raw, m: Mention, table: Table, s: Slots) -> None:
+    """Routes and airports of a table that has an origin and a destination."""
+    ends = {part: c for c in table.columns for part in ("origin", "dest") if c.signature == {part}}
+    if m.quality == 1:
+        raise Unclear(
+            f'"{m.text}" names no column of {table.name}; which one do you mean?',
+            f"“{m.text}” 不是 {table.name} 的列，指的是哪一列？",
+            (m.text,),
+        )
+    if "route" in m.concepts:
+        route = f"f.{quote(ends['origin'].name)} || '–' || f.{quote(ends['dest'].name)}"
+        s.dims.append(Dimension(route, "route", "", (ends["origin"].name, ends["dest"].name)))
+        return
+    _airport(raw, m.text, m.start, m.concepts, ends, s)
+
+
+def _airport(
+    raw: Raw, words: str, start: int, concepts: frozenset[str], ends: dict[str, Column], s: Slots
+) -> None:
+    measured = {
+        part
+        for x in raw.mentions
+        for c in x.columns[:1]
+        if len(x.columns) == 1
+        for part in c.signature
+        if c.is_measure
+    }
+    if concepts & {"origin", "dep"}:
+        column = ends["origin"]
+    elif concepts & {"dest", "arr"}:
+        column = ends["dest"]
+    elif "dep" in measured and "arr" not in measured:
+        column = ends["origin"]
+    else:
+        raise Unclear(
+            f'"{words}" could be {ends["origin"].name} or {ends["dest"].name}: which one do you mean?',
+            f"“{words}” 可能是 {ends['origin'].name} 或 {ends['dest'].name}，指的是哪一个？",
+            (words,),
+        )
+    s.dims.append(Dimension(f"f.{quote(column.name)}", column.name, "", (column.name,)))
+
+
+def words_for_ends(raw: Raw, table: Table, s: Slots) -> None:
+    """Places "airport" and "route" where no column of any table bears that name."""
+    ends = {part: c for c in table.columns for part in ("origin", "dest") if c.signature == {part}}
+    if len(ends) < 2:
+        return
+    for word, start, end in raw.text.tokens():
+        meaning = lexicon.concept(word.removesuffix("'s"))
+        if meaning == "route":
+            raw.text.mark(start, end)
+            route = f"f.{quote(ends['origin'].name)} || '–' || f.{quote(ends['dest'].name)}"
+            s.dims.append(Dimension(route, "route", "", (ends["origin"].name, ends["dest"].name)))
+        elif meaning == "airport":
+            head = raw.text.low[:start]
+            cue = (
+                {"dep"}
+                if re.search(r"(?:departure|origin|departing)\s*$|(?:出发|始发|起飞)$", head)
+                else {"arr"}
+                if re.search(r"(?:destination|arrival|arriving)\s*$|(?:到达|目的地?)$", head)
+                else set()
+            )
+            _airport(raw, word, start, frozenset(cue), ends, s)
+            raw.text.mark(start, end)
+
+
+def _label(column: Column, table: Table, joinable: dict[str, Join], s: Slots) -> str:
+    """A readable name for a code, from a look-up table that has one."""
+    if column.table != table.name:
+        return ""
+    for join in joinable.values():
+        names = [c for c in join.table.columns if c.signature == {"name"} and c.kind == "text"]
+        if join.own == column.name and len(names) == 1:
+            s.joins[join.table.name] = join
+            return f"{quote(join.table.name)}.{quote(names[0].name)}"
+    return ""
+
+
+def _conditions(raw: Raw, table: Table, s: Slots) -> list[Mention]:
+    used = []
+    for c in raw.comparisons:
+        m = _measured(raw, c, table)
+        noun = _noun_after(raw, c, table)
+        counted = (
+            next((x for x in raw.mentions if _right_after(raw, c.end, x.start)), None) if m is None else None
+        )
+        ids = [x for x in counted.columns if x.table == table.name and x.is_id] if counted else []
+        if counted and len(ids) == 1:
+            s.having = (c.sql(f"COUNT(DISTINCT f.{quote(ids[0].name)})"), f"{ids[0].name} {c.words}")
+            used.append(counted)
+            continue
+        if noun:
+            s.having = (
+                f"COUNT(*) {c.operator} {c.value:g}" if c.high is None else c.sql("COUNT(*)"),
+                f"rows {c.words}",
+            )
+            continue
+        alias = next(
+            (d for d, _, end in raw.terms if d.kind in ("alias", "expression") and 0 <= c.start - end <= 16),
+            None,
+        )
+        by_unit = [
+            x for x in table.columns if x.kind == "number" and x.signature == {lexicon.concept(c.unit)}
+        ]
+        if m is None and alias is None and len(by_unit) == 1:
+            s.filters.append(
+                (by_unit[0].name, c.sql(f"f.{quote(by_unit[0].name)}"), f"{by_unit[0].name} {_shown(c)}")
+            )
+            continue
+        ages = [x for x in table.columns if x.signature == {"age"}]
+        if m is None and alias is None and len(ages) == 1 and re.match("older|younger", c.words.lower()):
+            age = f"f.{quote(ages[0].name)}"
+            s.filters.append((ages[0].name, c.sql(age), f"{ages[0].name} {_shown(c)}"))
+            continue
+        if m is None and alias is None:
+            raise Unclear(
+                f'"{c.words}" of what? Name the column it is about.', f"“{c.words}”指的是哪一列？", (c.words,)
+            )
+        if c.unit == "%" or re.search("hour|小时", c.unit):
+            raise Unclear(
+                f'I do not know the unit of the column that "{c.words}" is about; which number do you mean?',
+                f"我不知道“{c.words}”那一列的单位，请给出该列单位的数值？",
+                (c.words,),
+            )
+        sql = alias.sql if alias else ""
+        name = alias.term if alias else ""
+        if m is not None:
+            column = _column(raw, m, table, {}, False, False)
+            if column.kind != "number":
+                raise Unclear(
+                    f"{column.name} is not a number, so {c.words!r} cannot be checked; which column?",
+                    f"{column.name} 不是数字列，无法比较；指的是哪一列？",
+                    (c.words,),
+                )
+            sql, name = f"f.{quote(column.name)}", column.name
+            stat = next(
+                (
+                    x
+                    for x, _, end in raw.want.stats
+                    if 0 <= m.start - end <= 5 and x in ("mean", "total", "median")
+                ),
+                "",
+            )
+            if stat:
+                call = {"mean": "AVG", "total": "SUM", "median": "MEDIAN"}[stat]
+                s.having = (c.sql(f"{call}({sql})"), f"{stat} {name} {c.words}")
+                s.measures.append(Measure(sql, name, (column,)))
+                used.append(m)
+                continue
+            used.append(m)
+        if raw.want.stat == "share" and m is not None:
+            s.measures.append(Measure("", f"{name} {_shown(c)}", (column,), c.sql(sql)))
+            s.rows = True
+            continue
+        s.filters.append((name, c.sql(sql), f"{name} {_shown(c)}"))
+    # "mean delay of flights with a delay over 60": the same words stand once for the measure, once for the condition.
+    return used
+
+
+def _shown(c: Comparison) -> str:
+    low = f"{c.value:g}" if abs(c.value) < 1e6 else str(int(c.value))
+    return f"{low}–{c.high:g}" if c.high is not None else f"{c.operator} {low}"
+
+
+def _measured(raw: Raw, c: Comparison, table: Table) -> Mention | None:
+    own = [m for m in raw.mentions if any(x.table == table.name and x.kind == "number" for x in m.columns)]
+    before = [m for m in own if m.end <= c.start]
+    if before:
+        m = before[-1]
+        gap = raw.text.low[m.end : c.start]
+        words = re.findall(r"[a-z]+", gap)
+        if (
+            len(gap) <= 30
+            and not re.search(r"[,;，；。]", gap)
+            and all(w in lexicon.STOPWORDS for w in words)
+            and not any(m.end <= x.start < c.start for x in raw.mentions)
+        ):
+            return m
+    after = [m for m in own if m.start >= c.end]
+    if after and re.fullmatch(r"\s*(?:of|in|as|的)?\s*(?:the )?", raw.text.low[c.end : after[0].start]):
+        return after[0]
+    return None
+
+
+def _right_after(raw: Raw, end: int, start: int) -> bool:
+    return 0 <= start - end <= 2 and bool(re.fullmatch(r"\s?[个笔条单次趟家名]?", raw.text.low[end:start]))
+
+
+def _noun_after(raw: Raw, c: Comparison, table: Table) -> bool:
+    nouns = [start for t, start, _ in raw.table_nouns if t.name == table.name]
+    nouns += [m.start for m in raw.mentions if m.concepts == table_concepts(table)]
+    return any(_right_after(raw, c.end, start) for start in nouns)
+
+
+def _terms(raw: Raw, table: Table, s: Slots) -> None:
+    for d, start, _ in raw.terms:
+        if d.kind == "unclear" or d.table not in ("", table.name):
+            continue
+        sql = re.sub(r'(?<![\w.])"((?:[^"]|"")+)"', r'f."\1"', d.sql)
+        if d.kind == "predicate":
+            if raw.want.stat == "share":
+                s.measures.append(Measure("", d.term, d.columns, sql))
+            else:
+                s.filters.append((d.term, sql, f"{d.term} ({d.sql.replace(chr(34), '')})"))
+            s.rows = True
+        elif d.kind == "expression":
+            s.measures.append(Measure(sql, d.term, d.columns))
+        elif d.kind == "alias" and not any(0 <= c.start - start <= 40 for c in raw.comparisons):
+            if d.columns[0].is_measure:
+                s.measures.append(Measure(sql, d.columns[0].name, d.columns))
+            else:
+                s.dims.append(Dimension(sql, d.columns[0].name, "", (d.columns[0].name,)))
+
+
+def _filters(values: list[Value], table: Table, joinable: dict[str, Join], s: Slots) -> None:
+    by_column: dict[tuple[str, str, bool], list[Value]] = {}
+    for v in values:
+        by_column.setdefault((v.column.table, v.column.name, v.negative), []).append(v)
+    for (_, name, negative), found in by_column.items():
+        column = found[0].column
+        if column.table != table.name:
+            s.joins[column.table] = joinable[column.table]
+        sql = expression(column, table)
+        chosen = list(dict.fromkeys(v.value for v in found))
+        listed = ", ".join(map(literal, chosen))
+        if negative:
+            s.filters.append(
+                (name, f"{sql} IS NULL OR {sql} NOT IN ({listed})", f"{name} ≠ {', '.join(map(str, chosen))}")
+            )
+        else:
+            s.filters.append((name, f"{sql} IN ({listed})", f"{name} = {', '.join(map(str, chosen))}"))
+            if len(chosen) > 1:
+                s.several.append(Dimension(sql, name, "", (name,)))
+
+
+def numbered(raw: Raw, table: Table, s: Slots) -> None:
+    """A number right behind a column that is no measure names one of its values: "store 5"."""
+    kept = []
+    for m in raw.mentions:
+        column = next(
+            (c for c in m.columns if c.table == table.name and c.kind == "number" and not c.is_measure), None
+        )
+        match = re.match(
+            r"[\s#]*(?:no\.? ?|number )?(\d+)(?![\d.,%]|\s*(?:minutes|days|元))", raw.text.rest[m.end :]
+        )
+        if column and match and len([c for c in m.columns if c.table == table.name]) == 1:
+            raw.text.mark(m.end, m.end + match.end())
+            s.filters.append(
+                (
+                    column.name,
+                    f"f.{quote(column.name)} = {match.group(1)}",
+                    f"{column.name} = {match.group(1)}",
+                )
+            )
+            continue
+        kept.append(m)
+    raw.mentions = kept
+
+
+def risky(raw: Raw) -> list[str]:
+    """Words still open that would change the result."""
+    en = "|".join(w for w in lexicon.RISKY.split("|") if w[0].isascii())
+    zh = "|".join(w for w in lexicon.RISKY.split("|") if not w[0].isascii())
+    found = [m.group() for m in raw.text.find(english(en + "|over|above|below|under|than") + "|" + zh)]
+    return [w for w in found if TAKEN not in w]

@@ -1,0 +1,187 @@
+"""Tables and columns as list_variables tells them, and the columns that words of a goal may mean."""
+
+from __future__ import annotations
+
+import dataclasses
+import re
+from typing import Any
+
+from . import lexicon
+from .text import Text, fold, quote
+
+Json = dict[str, Any]
+
+
+@dataclasses.dataclass(frozen=True)
+class Column:
+    """A column. `kind`: number, text, date or flag; `signature`: the concepts that its name is made of."""
+
+    table: str
+    name: str
+    kind: str
+    signature: frozenset[str]
+
+    @property
+    def is_id(self) -> bool:
+        """Whether its name says that it identifies something rather than measures it."""
+        return (
+            bool(self.signature & {"id", "code", "number", "no", "key"})
+            and not self.signature & lexicon.ADDITIVE
+        )
+
+    @property
+    def is_measure(self) -> bool:
+        """Whether it is a number that can be summed or averaged."""
+        clock = {"year", "month", "day", "hour", "minute", "quarter", "week", "latitude", "longitude"}
+        timed = "time" in self.signature and bool(self.signature & {"dep", "arr", "sched"})
+        return (
+            self.kind == "number"
+            and not self.is_id
+            and not timed
+            and not (self.signature & clock and not self.signature & lexicon.MEASURES)
+        )
+
+
+@dataclasses.dataclass(frozen=True)
+class Table:
+    """A table in the notebook, or of a database (`database` is the engine's name)."""
+
+    name: str
+    columns: tuple[Column, ...]
+    database: str = ""
+    rows: int | None = None
+
+    @property
+    def sql(self) -> str:
+        """The table as it is written in SQL."""
+        name = self.name.removeprefix(f"{self.database}.") if self.database else self.name
+        return quote(name)
+
+    def column(self, name: str) -> Column | None:
+        """The column of that name."""
+        return next((c for c in self.columns if c.name == name), None)
+
+
+def parts(name: str) -> list[str]:
+    """The lower-case parts of a column's or table's name: cut at _, blanks, camelCase and between Chinese words."""
+    name = re.sub(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])", " ", name)
+    return [word for word, _, _ in Text(name.replace("_", " ")).tokens()]
+
+
+def signature(name: str) -> frozenset[str]:
+    """The concepts of a name."""
+    return frozenset(lexicon.concept(part) for part in parts(name)) or frozenset({fold(name)})
+
+
+def kind_of(dtype: str) -> str:
+    """number, date, flag or text, by the name of a pandas, polars, Arrow or SQL type."""
+    low = dtype.lower()
+    if "bool" in low:
+        return "flag"
+    if re.search(r"date|timestamp", low):
+        return "date"
+    if re.search(
+        r"^u?int|float|double|decimal|numeric|real|bigint|smallint|hugeint|tinyint|number|integer", low
+    ):
+        return "number"
+    return "text"
+
+
+def tables_of(listing: Json) -> list[Table]:
+    """The tables of a list_variables result; names that begin with _ (kept results) are left out."""
+    found = []
+    for entry in listing.get("variables", []):
+        columns = entry.get("columns")
+        name = str(entry.get("name", ""))
+        if not isinstance(columns, list) or not columns or name.startswith("_"):
+            continue
+        made = []
+        for column in columns:
+            if isinstance(column, dict) and "name" in column:
+                text = str(column["name"])
+                made.append(Column(name, text, kind_of(str(column.get("dtype", ""))), signature(text)))
+        database = name.rsplit(".", 1)[0] if "database" in str(entry.get("type", "")) and "." in name else ""
+        rows = entry.get("rows") if isinstance(entry.get("rows"), int) else None
+        found.append(Table(name, tuple(made), database, rows))
+    return found
+
+
+@dataclasses.dataclass(frozen=True)
+class Mention:
+    """Words of the goal that may mean columns. `quality`: 3 exact, 2 all but weak parts, 1 only some parts."""
+
+    text: str
+    start: int
+    end: int
+    columns: tuple[Column, ...]
+    quality: int
+    concepts: frozenset[str]
+
+
+def quality(words: frozenset[str], column: Column, literal: str = "") -> int:
+    """How well words (as concepts) name a column."""
+    name = column.signature
+    if literal and fold(literal).replace(" ", "_") == fold(column.name).replace(" ", "_"):
+        return 4
+    if words == name:
+        return 3
+    strong = words - lexicon.WEAK
+    if strong and strong == name - lexicon.WEAK:
+        return 2
+    return 1 if strong and strong < name else 0
+
+
+def mentions(text: Text, tables: list[Table], least: int) -> list[Mention]:
+    """Columns named by what is still open in the text, longest and best first, marked as understood."""
+    every = [c for t in tables for c in t.columns]
+    found = literal_mentions(text, every) if least > 1 else []
+    vocabulary = {p for c in every for p in parts(c.name)} | {c.name for c in every}
+    tokens = [(w.removesuffix("'s"), a, b) for w, a, b in text.tokens(vocabulary)]
+    for size in (4, 3, 2, 1):
+        at = 0
+        while at + size <= len(tokens):
+            run = tokens[at : at + size]
+            best = _best(text, run, every, least)
+            if best is None:
+                at += 1
+                continue
+            found.append(best)
+            text.mark(best.start, best.end)
+            del tokens[at : at + size]
+    return sorted(found, key=lambda m: m.start)
+
+
+def _best(text: Text, run: list[tuple[str, int, int]], every: list[Column], least: int) -> Mention | None:
+    start, end = run[0][1], run[-1][2]
+    between = text.rest[start:end]
+    if len(run) > 1 and re.search(r"[,;，；。\x01]|\s(?:by|per|in|and|or)\s", between):
+        return None
+    if len(run) == 1 and run[0][0] in lexicon.STOPWORDS | set(lexicon.ZH_STOP):
+        return None
+    words = frozenset(lexicon.concept(word) for word, _, _ in run)
+    if len(run) > 1 and len(words) < len(run):
+        return None
+    scored = [(quality(words, c, between), c) for c in every]
+    top = max((q for q, _ in scored), default=0)
+    if top < least:
+        return None
+    chosen = tuple(c for q, c in scored if q == top)
+    return Mention(text.original[start:end], start, end, chosen, top, words)
+
+
+def literal_mentions(text: Text, every: list[Column]) -> list[Mention]:
+    """Columns whose whole name stands in the text: names of several parts, with marks, or Chinese ones."""
+    found = []
+    for name in sorted({c.name for c in every}, key=len, reverse=True):
+        low = fold(name)
+        chinese = any(map(lexicon.is_cjk, low))
+        if len(low) < 2 or not (chinese or re.search(r"[\W_]|[a-z][A-Z]", name)):
+            continue
+        pattern = re.escape(low).replace(r"\ ", r"[\s_]+").replace("_", r"[\s_]")
+        for match in text.find(pattern if chinese else rf"(?<![a-z0-9_]){pattern}(?![a-z0-9_])"):
+            columns = tuple(c for c in every if c.name == name)
+            text.mark(*match.span())
+            found.append(
+                Mention(text.original[slice(*match.span())], *match.span(), columns, 4, signature(name))
+            )
+    return found

@@ -1,0 +1,123 @@
+"""What the analyses share: running SQL, naming what the numbers are about, drawing the chart."""
+
+from __future__ import annotations
+
+from collections.abc import Generator
+from typing import Any
+
+from .query import Measure, Query
+from .wording import Words
+
+Json = dict[str, Any]
+Steps = Generator[tuple[str, str, Json], Json, str]
+
+
+class Failed(Exception):
+    """A tool said no; the message tells what."""
+
+
+def run(query: Query, thought: str, sql: str) -> Generator[tuple[str, str, Json], Json, Json]:
+    """Run SQL; its result, or Failed."""
+    call = {"query": sql, "database": query.table.database} if query.table.database else {"query": sql}
+    got = yield thought, "query_sql", call
+    if not got.get("ok"):
+        raise Failed(str(got.get("error", "no result")))
+    return got
+
+
+def records(result: Json) -> list[Json]:
+    """The rows of a table result as dicts."""
+    return [dict(zip(result.get("columns", []), row, strict=False)) for row in result.get("rows", [])]
+
+
+def scope(query: Query, say: Words, period: bool = True) -> str:
+    """What the numbers are about: filters and period."""
+    parts = list(query.where_labels)
+    if period and query.periods:
+        parts.append(", ".join(p.label for p in query.periods))
+    if query.having_label:
+        parts.append(query.having_label)
+    return (f" ({'; '.join(parts)})" if not say.zh else f"（{'；'.join(parts)}）") if parts else ""
+
+
+def what(query: Query, say: Words, measure: Measure | None = None) -> str:
+    """The statistic and the measure in words."""
+    measure = measure or query.measure
+    stat = "share" if measure.predicate else query.stat or "count"
+    label = measure.label if measure.sql or measure.predicate else "rows"
+    if stat == "count":
+        label = "rows"
+    unit = " (%)" if measure.predicate else ""
+    return say.what("mean" if stat == "mean or extreme" else stat, label) + unit
+
+
+def nothing(query: Query, say: Words) -> str:
+    """No rows match: said with what the data covers."""
+    covers = f"; the data runs from {query.axis.first[:10]} to {query.axis.last[:10]}" if query.axis else ""
+    covers_zh = f"；数据从 {query.axis.first[:10]} 到 {query.axis.last[:10]}" if query.axis else ""
+    return say(
+        f"No rows of {query.table.name} match{scope(query, say)}{covers}.",
+        f"{query.table.name} 里没有符合条件的行{scope(query, say)}{covers_zh}。",
+    )
+
+
+def group_name(query: Query, row: Json) -> str:
+    """A group as it is named: "UA (United Air Lines Inc.)", "EWR, JFK"."""
+    parts = []
+    for d in query.dims:
+        value = row.get(d.label)
+        text = (
+            "(missing)"
+            if value is None
+            else str(int(value))
+            if isinstance(value, float) and value == int(value)
+            else str(value)
+        )
+        name = row.get(f"{d.label} name")
+        parts.append(f"{text} ({name})" if name else text)
+    return ", ".join(parts)
+
+
+def chart(
+    query: Query, names: set[str], sql: str, x: str, kind: str, count: int, say: Words, y: str = "value"
+) -> Generator[tuple[str, str, Json], Json, str]:
+    """Draw what the answer shows, where that helps or was asked for. Returns a sentence about it, or ""."""
+    asked = query.want.chart
+    if asked == "none" or (not asked and not 2 <= count <= 40):
+        return ""
+    if "draw_chart" not in names:
+        return (
+            "\n\n"
+            + say(
+                "A chart was not drawn: the tool draw_chart is not mounted.",
+                "没有画图：缺少 draw_chart 工具。",
+            )
+            if asked
+            else ""
+        )
+    if asked == "pie":
+        query.notes.append(
+            (
+                "a pie chart is not among the kinds that I can draw; it is a bar chart",
+                "不能画饼图，改为柱状图",
+            )
+        )
+    chosen = (
+        asked
+        if asked in ("bar", "barh", "line", "hist", "scatter") and not (asked == "hist" and kind != "hist")
+        else kind
+    )
+    if query.table.database:
+        return (
+            "\n\n" + say("No chart: charts of database tables are not drawn here.", "数据库表不在这里画图。")
+            if asked
+            else ""
+        )
+    title = f"{what(query, say)}{scope(query, say)}"
+    call = {"kind": chosen, "data": sql, "x": x, "y": y, "title": title}
+    got = yield say("A chart shows it at a glance.", "画一张图更直观。"), "draw_chart", call
+    if not got.get("ok"):
+        return "\n\n" + say(
+            f"The chart could not be drawn: {got.get('error')}", f"图没有画成：{got.get('error')}"
+        )
+    return "\n\n" + say(f"The chart ({chosen}) is above.", f"图（{chosen}）见上。")
