@@ -7,6 +7,8 @@ that stand behind their own name or inside a URL. Git hashes, UUIDs and order nu
 from __future__ import annotations
 
 import re
+from collections.abc import Mapping
+from typing import Any
 
 MASK = "[redacted]"
 
@@ -43,7 +45,9 @@ _ASSIGNED = re.compile(
     re.IGNORECASE,
 )
 _BEARER = re.compile(r"(?P<head>\b(?:Bearer|Basic)\s+)(?P<value>[A-Za-z0-9._~+/=-]{16,})")
-_IN_URL = re.compile(r"(?P<head>\b[a-zA-Z][a-zA-Z0-9+.-]{0,20}://[^\s/:@\"']{0,200}:)(?P<value>[^\s/@\"']{1,400})(?=@)")
+_IN_URL = re.compile(
+    r"(?P<head>\b[a-zA-Z][a-zA-Z0-9+.-]{0,20}://[^\s/:@\"']{0,200}:)(?P<value>[^\s/@\"']{1,400})(?=@)"
+)
 _SHAPES = re.compile("|".join(_WHOLE), re.DOTALL)
 _CUES = re.compile(
     rf"-----BEGIN|sk-|k_live_|k_test_|AKIA|ASIA|AROA|AIDA|gh[pousr]_|github_pat_|glpat-|xox|AIza|ya29|hf_|npm_"
@@ -55,7 +59,7 @@ _WORDS = re.compile(
     re.IGNORECASE,
 )
 _SECRET_NAME = re.compile(
-    rf"(?:^|_)(?:{_NAMES}|apikey|passwd|pw|creds?|jwt|pat)(?:_?(?:value|text|str|\d+))?$|{_CHINESE}"
+    rf"(?:^|_)(?:{_NAMES}|apikey|passwd|pw|creds?|jwt)(?:_?(?:value|text|str|\d+))?$|{_CHINESE}"
 )
 _NOT_SECRET = re.compile(r"(?:^|_)(?:n|num|max|min|mean|count|next|per|is|has)_")
 
@@ -79,6 +83,20 @@ def secret_name(name: str) -> bool:
     """Whether a variable, column or field of this name holds a secret (api_key, GITHUB_TOKEN, 密码)."""
     snake = re.sub(r"(?<=[a-z0-9])(?=[A-Z])", "_", name).lower().replace("-", "_").replace(" ", "_")
     return bool(_SECRET_NAME.search(snake)) and not _NOT_SECRET.search(snake)
+
+
+def secret_values(*namespaces: Mapping[str, Any]) -> list[str]:
+    """Texts that stand under secret-looking names (a notebook's variables, the environment), the longest first.
+
+    Short ones are left out: they would mask half of every text.
+    """
+    found = {
+        value
+        for namespace in namespaces
+        for name, value in list(namespace.items())
+        if type(value) is str and 6 <= len(value) <= 10_000 and type(name) is str and secret_name(name)
+    }
+    return sorted(found, key=len, reverse=True)
 
 
 def _is_prose(said: str, value: str) -> bool:

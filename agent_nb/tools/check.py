@@ -173,9 +173,10 @@ def _properties(schema: Json, value: Json, field: str) -> Json:
     for name in schema.get("required", ()):
         if name not in value:
             wanted = expected(properties.get(name, {}))
-            raise ToolInputError(
-                f"argument {path + name!r} is missing; expected {wanted}", path + name, wanted
-            )
+            extra = [repr(other) for other in value if other not in properties] if rest is False else []
+            instead = f"; there is no argument {', '.join(extra[:5])}" if extra else ""
+            text = f"argument {path + name!r} is missing{instead}; expected {wanted}"
+            raise ToolInputError(text, path + name, wanted)
     for name in value:
         if name not in properties and rest is False:
             allowed = ", ".join(properties) or "none"

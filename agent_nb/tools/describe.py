@@ -108,7 +108,9 @@ def _column(queries: Queries, source: str, column: str, kind: str, dtype: str, e
     number, time = _NUMBER.match(kind), _TIME.match(kind)
     if number:
         safe = f"CASE WHEN isfinite({name}::DOUBLE) THEN {name}::DOUBLE END"
-        parts += [f"min({name})", f"max({name})", f"avg({safe})", f"stddev_samp({safe})"]
+        # Whole numbers keep their digits; among fractions, infinities do not count.
+        ends = safe if kind in ("FLOAT", "DOUBLE") else name
+        parts += [f"min({ends})", f"max({ends})", f"avg({safe})", f"stddev_samp({safe})"]
         parts += [f"quantile_cont({safe}, {q})" for q in (0.25, 0.5, 0.75)]
     elif time or kind == "VARCHAR":
         parts += [f"min({name})", f"max({name})"]

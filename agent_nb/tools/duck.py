@@ -8,6 +8,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..errors import SettingError, ToolError
+from ..redact import secret_name
 from .table import FRAMES, column_name, kind_of, unique_names
 from .variables import shown
 from .waiting import waiting
@@ -127,7 +128,11 @@ def is_table(name: Any, value: Any) -> bool:
     kind = kind_of(value)
     if kind not in FRAMES and kind not in ("polars.LazyFrame", "pandas.Series", "polars.Series"):
         return False
-    return isinstance(name, str) and (shown(name, value) or re.fullmatch(r"_r\d+", name) is not None)
+    return (
+        isinstance(name, str)
+        and not secret_name(name)
+        and (shown(name, value) or re.fullmatch(r"_r\d+", name) is not None)
+    )
 
 
 def quoted(name: str) -> str:
@@ -176,6 +181,8 @@ def _whole_numbers(frame: Any, types: list[str]) -> Any:
 def _readable(value: Any) -> Any:
     """The table as DuckDB reads it: unique text names, no types that it does not know; the data is shared."""
     kind = kind_of(value)
+    if kind in FRAMES and not value.shape[1]:
+        raise ToolError("it has no columns")
     if kind == "polars.LazyFrame":
         return value.collect()
     if kind in ("pandas.Series", "polars.Series"):

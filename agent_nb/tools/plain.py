@@ -142,7 +142,8 @@ def number(value: float) -> float | int | None:
     """A float rounded to 10 significant digits; None for NaN and infinities, which JSON does not have."""
     if not math.isfinite(value):
         return None
-    return float(f"{value:.{DIGITS}g}")
+    rounded = float(f"{value:.{DIGITS}g}")
+    return rounded if math.isfinite(rounded) else value  # the largest float rounds up to infinity
 
 
 def _decimal(value: decimal.Decimal) -> float | int | str | None:

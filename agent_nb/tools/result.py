@@ -103,6 +103,23 @@ def error(text: str, **more: Any) -> list[Json]:
     return [_text(_dumps(body | {key: value for key, value in more.items() if value}))]
 
 
+def hide(shown: Shown, secrets: list[str]) -> Shown:
+    """The same result without the given texts, wherever they stand in it."""
+    found = [s for s in secrets if any(_inside(s) in block.get("text", "") for block in shown.content)]
+    if not found:
+        return shown
+    masked = json.dumps([shown.content, shown.columns, shown.rows], ensure_ascii=False)
+    for secret in found:
+        # Once as it stands in JSON, once as it stands in the JSON text that is inside of it.
+        masked = masked.replace(_inside(_inside(secret)), MASK).replace(_inside(secret), MASK)
+    content, columns, rows = json.loads(masked)
+    return dataclasses.replace(shown, content=content, columns=columns, rows=rows)
+
+
+def _inside(text: str) -> str:
+    return json.dumps(text, ensure_ascii=False)[1:-1]
+
+
 def as_png(value: Any) -> bytes | None:
     """The picture that a matplotlib figure (or axes) or a PIL image is, or None. Imports nothing."""
     module = type(value).__module__

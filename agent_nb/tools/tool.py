@@ -17,6 +17,7 @@ import dataclasses
 import functools
 import inspect
 import json
+import os
 import re
 import sys
 import threading
@@ -25,6 +26,7 @@ from collections.abc import Callable, Iterable
 from typing import Any, overload
 
 from ..errors import SettingError, ToolError, ToolInputError, one_line
+from ..redact import secret_values
 from ..task import Observation
 from . import result, schema
 from .check import check
@@ -254,12 +256,12 @@ class Toolbox:
         except ToolInputError as error:
             return dataclasses.replace(seen, content=_input_error(error), kind="failed")
         except ToolError as error:
-            return dataclasses.replace(seen, content=result.error(str(error)), kind="failed")
+            return self._failed(seen, str(error))
         except BaseException as error:  # SystemExit and the like from a tool must not end the kernel
-            return dataclasses.replace(seen, content=result.error(_told(error)), kind="failed")
+            return self._failed(seen, _told(error))
         kept = value.value if isinstance(value, result.Reply) else value
         name = "" if kept is result.NOTHING or kept is None else self._keep(kept)
-        shown = result.show(value, name, self.sizes)
+        shown = result.hide(result.show(value, name, self.sizes), self._secrets())
         return dataclasses.replace(
             seen,
             ok=shown.ok,
@@ -272,6 +274,13 @@ class Toolbox:
             keys=_keys(mounted.keys, seen.input, kept),
             kind="" if shown.ok else "failed",
         )
+
+    def _failed(self, seen: Observation, text: str) -> Observation:
+        shown = result.hide(result.Shown(result.error(text)), self._secrets())
+        return dataclasses.replace(seen, content=shown.content, kind="failed")
+
+    def _secrets(self) -> list[str]:
+        return secret_values(self.namespace, os.environ)
 
     def _keep(self, value: Any) -> str:
         """Put a whole result into the namespace under the next name that nobody uses."""

@@ -109,6 +109,7 @@ loop.append(loop)
     [
         (None, None),
         (True, True),
+        (1.7976931348623157e308, 1.7976931348623157e308),
         (3, 3),
         (float("nan"), None),
         (1 / 3, 0.3333333333),
@@ -188,11 +189,14 @@ scalars = (
 )  # fmt: skip
 
 
-@settings(max_examples=150, deadline=None)
-@given(
-    st.recursive(
-        scalars, lambda v: st.lists(v) | st.dictionaries(st.text() | st.integers(), v) | st.tuples(v, v)
-    )
+containers = st.recursive(
+    scalars,
+    lambda v: st.lists(v) | st.dictionaries(st.text() | st.integers(), v) | st.tuples(v, v),
+    max_leaves=10,
 )
+
+
+@settings(max_examples=100, deadline=None)
+@given(containers)
 def test_any_nesting_is_valid_json(value):
     assert body(value)["ok"] is True

@@ -307,3 +307,28 @@ def test_describe_knows_dates_other_values_and_databases(box, namespace, engine)
     assert "hidden" in box.run("1", "describe_variable", {"name": "secret"}).text
     for name in ("cities", "rates", "lazy"):
         assert box.run("1", "describe_variable", {"name": name}).ok
+
+
+BAD = [pd.DataFrame(), pd.DataFrame(index=range(3)), pl.DataFrame(), pl.DataFrame({"o": [object()]})]
+
+
+@pytest.mark.parametrize("frame", BAD)
+def test_tables_that_cannot_be_read_are_told_in_one_line(box, namespace, frame):
+    namespace["bad"] = frame
+    for name, given in (("query_sql", {"query": "FROM bad"}), ("describe_variable", {"name": "bad"})):
+        got = json.loads(box.run("1", name, given).text)
+        assert got["ok"] is False
+        assert "bad cannot be queried" in got["error"]
+    assert ask(box, "SELECT count(*) FROM orders")["ok"], "a bad table does no harm where it is not named"
+
+
+def test_a_table_under_a_secret_name_stays_out_of_reach(box, namespace):
+    namespace["credentials"] = pd.DataFrame({"a": ["s3cr3t-value"]})
+    assert ask(box, "SELECT a AS x FROM credentials")["ok"] is False
+    assert "s3cr3t" not in box.run("1", "describe_variable", {"name": "credentials"}).text
+
+
+def test_infinities_do_not_hide_the_ends_of_a_column(box, namespace):
+    namespace["inf"] = pd.DataFrame({"v": [1.0, np.inf, -np.inf, np.nan, 5.0]})
+    column = json.loads(box.run("1", "describe_variable", {"name": "inf"}).text)["columns"][0]
+    assert (column["min"], column["max"], column["mean"]) == (1.0, 5.0, 3.0)

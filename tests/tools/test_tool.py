@@ -422,3 +422,27 @@ def test_a_tool_cannot_change_the_arguments_that_are_shown():
         tags.append("changed")
 
     assert Toolbox([f]).run("1", "f", {"tags": ["a"]}).input == {"tags": ["a"]}
+
+
+def test_a_missing_argument_under_a_wrong_name_is_told_with_both():
+    text = Toolbox([order]).run("1", "order", {"orderid": "x"}).text
+    assert "order_id" in text
+    assert "orderid" in text
+
+
+@pytest.mark.parametrize("secret", ["plain-words", 'with "quotes" and \\', "中文口令中文口令"])
+def test_values_of_secret_names_never_come_back_whatever_a_tool_does(secret, monkeypatch):
+    monkeypatch.setenv("SHOP_TOKEN", "from-the-environment")
+
+    def leaks(fail: bool = False) -> Any:
+        if fail:
+            raise ValueError(f"refused {secret} from-the-environment")
+        return [{"a": f"x{secret}y", "b": "from-the-environment"}]
+
+    box = Toolbox([leaks], namespace={"db_password": secret, "note": "stays here"})
+    for seen in (box.run("1", "leaks", {}), box.run("2", "leaks", {"fail": True})):
+        shown = json.dumps(dataclasses.asdict(seen), ensure_ascii=False) + str(json.loads(seen.text))
+        assert secret not in shown
+        assert json.dumps(secret, ensure_ascii=False)[1:-1] not in shown
+        assert "from-the-environment" not in shown
+        assert "[redacted]" in shown
