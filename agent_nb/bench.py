@@ -11,6 +11,7 @@ from .limits import Limits
 from .models.protocol import Model
 from .task import Task
 from .tools.tool import Toolbox
+from .window import Sizes
 
 Json = dict[str, Any]
 
@@ -24,6 +25,7 @@ class Bench:
         turns: messages of the session's earlier turns, one list a turn.
         approve: ask, auto or never: what happens to calls that write.
         waited_s: seconds spent waiting for the user; they are not charged to the valve.
+        sizes: tokens of each message, counted once. used_ids: tool_use ids of the history so far.
     """
 
     model: Model
@@ -37,6 +39,8 @@ class Bench:
     asker: Asker = ask_on_terminal
     started_s: float = dataclasses.field(default_factory=time.monotonic)
     waited_s: float = 0.0
+    sizes: Sizes = dataclasses.field(default_factory=Sizes)
+    used_ids: set[str] | None = None
 
     def seconds(self) -> float:
         """Wall-clock seconds of the run so far, without the time that the user took to answer."""

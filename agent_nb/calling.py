@@ -55,7 +55,7 @@ def converse(task: Task, bench: Bench) -> Generator[Event, None, Reply]:
 
 
 def _call(task: Task, bench: Bench, nudge: str, room: int) -> Generator[Event, None, Reply]:
-    view = window.build(task, bench.schemas(), bench.turns, bench.rules, bench.handed_over)
+    view = window.build(task, bench.schemas(), bench.turns, bench.rules, bench.handed_over, bench.sizes)
     messages = _with_nudge(view.messages, nudge)
     mark: Json = {"run": task.run, "step": task.steps}
     for attempt in range(1, ATTEMPTS + 1):
@@ -118,12 +118,15 @@ def _taken(task: Task, bench: Bench, message: Json, ms: float) -> Generator[Even
     price = getattr(bench.model, "cost", None)
     cost = price(usage) if callable(price) else None
     task.usage.add(usage or {}, cost)
-    reply = replies.read(message, _ids(bench.turns, task.messages))
+    if bench.used_ids is None:
+        bench.used_ids = _ids([*bench.turns, task.messages])
+    reply = replies.read(message, bench.used_ids)
     kept = bool(reply.message["content"]) and (not reply.problem or reply.ends in ("truncated", "error"))
     kept = kept and not (reply.problem and _calls(reply.message["content"]))
     task.text = reply.text
     if kept:
         _append(task, reply.message)
+        bench.used_ids |= _ids([[reply.message]])
     yield Acted(
         run=task.run,
         step=task.steps,
@@ -135,6 +138,11 @@ def _taken(task: Task, bench: Bench, message: Json, ms: float) -> Generator[Even
         ms=round(ms, 1),
         kept=kept,
     )
+    unknown = message.get("unknown") or []
+    if unknown:
+        reply.notices.append(
+            f"the server sent {len(unknown)} pieces that are unknown here; they are left out"
+        )
     for text in reply.notices:
         yield Noticed(run=task.run, step=task.steps, text=text)
     return reply
@@ -169,9 +177,8 @@ def _calls(content: list[Json]) -> list[Json]:
     return [block for block in content if block.get("type") == "tool_use"]
 
 
-def _ids(turns: list[list[Json]], messages: list[Json]) -> set[str]:
-    every = [message for turn in turns for message in turn] + messages
-    return {block["id"] for message in every for block in _calls(message["content"])}
+def _ids(turns: list[list[Json]]) -> set[str]:
+    return {block["id"] for turn in turns for message in turn for block in _calls(message["content"])}
 
 
 def ask_once(task: Task, bench: Bench, prompt: str) -> Iterator[str]:

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import pathlib
+import signal
+import threading
 import urllib.parse
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from types import FrameType
 from typing import Any
 
 from . import events
 from .errors import SettingError, StoreError
 from .events import Event
+from .places import private_file
+from .redact import redact
 
 Json = dict[str, Any]
 
@@ -33,20 +39,19 @@ class Transcript:
 
     def append(self, event: Event) -> None:
         """Keep `event` (streamed pieces are not kept: the whole message follows them)."""
-        if not event.saved:
-            return
+        if event.saved:
+            with _uninterrupted():  # in memory and on disk, or in neither
+                self._write(event)
+
+    def _write(self, event: Event) -> None:
         self.events.append(event)
         if self.path is None:
             return
-        from .places import private_file
-        from .redact import redact
-
-        line = json.dumps(_redacted(event.to_dict(), redact), ensure_ascii=False, default=str)
+        line = json.dumps(_redacted(event.to_dict()), ensure_ascii=False, default=str)
         # A line that was torn, by a killed kernel or a full disk, must spoil only itself.
         data = (b"\n" if self._torn else b"") + line.encode("utf-8", "replace") + b"\n"
         try:
-            private_file(self.path)
-            handle = os.open(self.path, os.O_WRONLY | os.O_APPEND)
+            handle = _opened(self.path)
             try:
                 self._torn = os.write(handle, data) < len(data)
                 if self._torn:
@@ -77,6 +82,30 @@ class Transcript:
             for i, run in enumerate(runs)
             if isinstance(run[0], events.RunStarted) and (not run[0].cell or last[run[0].cell] == i)
         ]
+
+
+@contextlib.contextmanager
+def _uninterrupted() -> Iterator[None]:
+    """Let an interrupt wait until the block is done. Blocking the signal would not do: another thread gets it."""
+    held: list[tuple[int, FrameType | None]] = []
+    before = signal.getsignal(signal.SIGINT)
+    main = threading.current_thread() is threading.main_thread() and callable(before)
+    if main:
+        signal.signal(signal.SIGINT, lambda number, frame: held.append((number, frame)))
+    try:
+        yield
+    finally:
+        if main:
+            signal.signal(signal.SIGINT, before)
+    if held and callable(before):
+        before(*held[0])
+
+
+def _opened(path: pathlib.Path) -> int:
+    try:
+        return os.open(path, os.O_WRONLY | os.O_APPEND)
+    except FileNotFoundError:
+        return os.open(private_file(path), os.O_WRONLY | os.O_APPEND)
 
 
 def read(path: pathlib.Path) -> list[Event]:
@@ -185,13 +214,13 @@ def _push(messages: list[Json], message: Json) -> None:
 _KEPT = {"data", "signature", "id", "tool_use_id"}  # pictures and signatures must come back byte for byte
 
 
-def _redacted(value: Any, redact: Any, key: str = "") -> Any:
+def _redacted(value: Any, key: str = "") -> Any:
     if isinstance(value, str):
         return value if key in _KEPT else redact(value).encode("utf-8", "replace").decode()
     if isinstance(value, dict):
         if value.get("type") in ("thinking", "redacted_thinking"):
             return value
-        return {str(k): _redacted(v, redact, str(k)) for k, v in value.items()}
+        return {str(k): _redacted(v, str(k)) for k, v in value.items()}
     if isinstance(value, list | tuple):
-        return [_redacted(v, redact, key) for v in value]
+        return [_redacted(v, key) for v in value]
     return value

@@ -56,8 +56,38 @@ class Window:
         return sum(part["tokens"] for part in self.parts)
 
 
+class Sizes:
+    """Tokens of messages and texts, each estimated once, so that a long run costs the same per step as a short one."""
+
+    def __init__(self) -> None:
+        self._messages: dict[int, tuple[Json, int]] = {}
+        self._texts: dict[str, int] = {}
+
+    def messages(self, messages: Sequence[Json]) -> int:
+        """Tokens of these messages together; a message never changes once it stands in the history."""
+        total = 0
+        for message in messages:
+            known = self._messages.get(id(message))
+            if known is None or known[0] is not message:
+                size = sum(4 + _block_size(block) for block in message["content"])
+                self._messages[id(message)] = known = (message, size)
+            total += known[1]
+        return total
+
+    def text(self, text: str) -> int:
+        """Tokens of a text."""
+        if text not in self._texts:
+            self._texts[text] = estimate_tokens(text)
+        return self._texts[text]
+
+
 def build(
-    task: Task, tools: list[Json], turns: Sequence[list[Json]] = (), rules: str = "", handed_over: str = ""
+    task: Task,
+    tools: list[Json],
+    turns: Sequence[list[Json]] = (),
+    rules: str = "",
+    handed_over: str = "",
+    known: Sizes | None = None,
 ) -> Window:
     """The window of the next call.
 
@@ -67,8 +97,10 @@ def build(
         turns: messages of the session's earlier turns, one list a turn, oldest first.
         rules: standing instructions of the user's.
         handed_over: what the user handed over by name (schemas of variables).
+        known: sizes counted before in this run.
     """
-    kept, left_out = _recent(turns)
+    known = known or Sizes()
+    kept, left_out = _recent(turns, known)
     system = {
         "system": _SYSTEM,
         "rules": f"Rules of this notebook, set by its user:\n{rules}" if rules.strip() else "",
@@ -78,34 +110,26 @@ def build(
     }
     earlier = [message for turn in kept for message in turn]
     messages = earlier + task.messages
-    sizes = {name: estimate_tokens(text) for name, text in system.items()}
+    sizes = {name: known.text(text) for name, text in system.items()}
     sizes |= {
-        "tools": estimate_tokens(json.dumps(tools, ensure_ascii=False)),
-        "earlier turns": _size(earlier),
-        "this turn": _size(task.messages),
+        "tools": known.text(json.dumps(tools, ensure_ascii=False)),
+        "earlier turns": known.messages(earlier),
+        "this turn": known.messages(task.messages),
     }
     parts = [{"part": name, "tokens": tokens} for name, tokens in sizes.items() if tokens]
     return Window("\n\n".join(text for text in system.values() if text), messages, tools, parts, left_out)
 
 
-def _recent(turns: Sequence[list[Json]]) -> tuple[list[list[Json]], list[str]]:
+def _recent(turns: Sequence[list[Json]], known: Sizes) -> tuple[list[list[Json]], list[str]]:
     kept: list[list[Json]] = []
     room = HISTORY_TOKENS
     for turn in reversed(turns[-HISTORY_TURNS:]):
-        room -= _size(turn)
+        room -= known.messages(turn)
         if room < 0:
             break
         kept.insert(0, turn)
     gone = len(turns) - len(kept)
     return kept, [f"{gone} earlier turn{'s' if gone > 1 else ''} of this session"] if gone else []
-
-
-def _size(messages: list[Json]) -> int:
-    total = 0
-    for message in messages:
-        for block in message["content"]:
-            total += 4 + _block_size(block)
-    return total
 
 
 def _block_size(block: Json) -> int:

@@ -1,0 +1,83 @@
+"""CPU time of the loop itself per step, with a model that answers at once and a trivial tool, transcript written.
+
+Against a limit measured in the same run: appending the same transcript to a file line by line, and nothing else.
+"""
+
+import os
+import platform
+import tempfile
+import time
+
+import agent_nb
+from agent_nb import Limits, Session, tool
+from agent_nb.models.scripted import ScriptedModel
+
+
+@tool
+def add(a: int, b: int) -> int:
+    """Add two numbers."""
+    return a + b
+
+
+def replies(steps: int) -> list[object]:
+    """`steps` replies with one call each, then an answer."""
+    calls = [
+        {
+            "content": [{"type": "text", "text": f"step {i}"}, _call(i)],
+            "usage": {"input_tokens": 1, "output_tokens": 1},
+        }
+        for i in range(steps)
+    ]
+    return [*calls, "done"]
+
+
+def _call(i: int) -> dict[str, object]:
+    return {"type": "tool_use", "id": f"t{i}", "name": "add", "input": {"a": i, "b": 1}}
+
+
+class Answering(ScriptedModel):
+    """Without the copies and checks that the scripted model makes for tests: they are not the loop's."""
+
+    def reply(self, messages, *, system, tools, max_tokens, tool_choice=None):
+        """The next reply."""
+        self.requests.append(None)
+        return self._play(self.replies[len(self.requests) - 1])
+
+
+def run(steps: int) -> tuple[float, int]:
+    """(CPU milliseconds a step, bytes of transcript)."""
+    model = Answering(replies(steps), stream=False)
+    session = Session(model, tools=[add], memory=None, limits=Limits(steps=steps + 1), name=f"bench-{steps}")
+    started = time.process_time()
+    result = session.run("add numbers")
+    spent = time.process_time() - started
+    assert result.done, result.reason
+    path = os.path.join(os.environ["AGENT_NB_HOME"], "sessions", f"bench-{steps}.jsonl")
+    return spent * 1000 / steps, os.path.getsize(path)
+
+
+def limit(size: int, lines: int, folder: str) -> float:
+    """CPU milliseconds a step for writing as many bytes in as many lines."""
+    data = b"x" * (size // lines - 1) + b"\n"
+    started = time.process_time()
+    handle = os.open(os.path.join(folder, "limit"), os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+    for _ in range(lines):
+        os.write(handle, data)
+    os.close(handle)
+    return (time.process_time() - started) * 1000
+
+
+if __name__ == "__main__":
+    print(f"agent_nb {agent_nb.__version__}, Python {platform.python_version()}, {os.cpu_count()} cores")
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ["AGENT_NB_HOME"] = folder
+        run(5)
+        first = None
+        for steps in (20, 200, 1000):
+            ms, size = run(steps)
+            floor = limit(size, steps * 7, folder) / steps
+            first = first or ms
+            print(
+                f"{steps:5} steps: {ms:.2f} CPU ms a step ({ms / first:.2f} × that of 20 steps), "
+                f"{size / steps / 1024:.1f} KiB a step; writing alone {floor:.3f} ms, ratio {ms / floor:.0f}"
+            )
