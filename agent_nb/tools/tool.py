@@ -52,7 +52,10 @@ class Tool:
         keys: names of arguments or result fields (ids, statuses) for the task-state slot.
         parallel: may run in a thread beside others.
         asks: False for a tool that writes and yet never asks (saving a memory).
-        cached: its answer depends on its arguments alone, so a repeated call is answered from the cache.
+        cached: the same call again in a session is answered from the cache, until a tool writes. None: where
+            it only reads and its results are worth keeping for the session (memory="short"). Tools that read
+            the notebook are never cached: a table may change between two calls, and a stale answer is worse
+            than a slow one.
         bind: a checked input → (positional, keyword) arguments; None: all by keyword.
     """
 
@@ -66,7 +69,7 @@ class Tool:
     keys: tuple[str, ...] = ()
     parallel: bool = False
     asks: bool = True
-    cached: bool = False
+    cached: bool | None = None
     bind: Callable[[Json], tuple[list[Any], Json]] | None = None
 
     def __post_init__(self) -> None:
@@ -82,6 +85,9 @@ class Tool:
             raise SettingError(
                 f"tool {self.name}: takes is {self.takes!r}; give the seconds that a call takes"
             )
+        if self.cached is None:
+            self.cached = self.memory == "short"
+        self.cached = self.cached and self.effect == "read"
         functools.update_wrapper(self, self.function, updated=())
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -113,7 +119,7 @@ def tool(
     parallel: bool = False,
     name: str = "",
     asks: bool = True,
-    cached: bool = False,
+    cached: bool | None = None,
 ) -> Callable[[Callable[..., Any]], Tool]: ...
 def tool(function: Callable[..., Any] | None = None, /, **settings: Any) -> Any:
     """Make a tool of a typed function with a docstring (Google or NumPy style).
@@ -126,7 +132,7 @@ def tool(function: Callable[..., Any] | None = None, /, **settings: Any) -> Any:
         parallel: may leave the main thread and run beside other tools.
         name: in place of the function's own.
         asks: False: never asks, though it writes.
-        cached: the same call again in a session may be answered from the cache.
+        cached: the same call again in a session is answered from the cache; by default where memory="short".
 
     Raises:
         SettingError: a parameter without a type, `*args`, or a type that JSON cannot carry.

@@ -389,10 +389,11 @@ def test_keys_come_from_the_result_and_else_from_the_arguments():
     assert Toolbox([look]).run("1", "look", {"order_id": "A7"}).keys == {"order_id": "A7", "status": "open"}
 
 
-def test_only_tools_that_say_so_are_cached_and_a_write_empties_the_cache():
+@pytest.mark.parametrize("settings_", [{"cached": True}, {"memory": "short"}])
+def test_only_tools_that_say_so_are_cached_and_a_write_empties_the_cache(settings_):
     state = {"n": 0}
 
-    @tool(cached=True)
+    @tool(**settings_)
     def pure(a: int) -> int:
         state["n"] += 1
         return state["n"]
