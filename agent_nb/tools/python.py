@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import builtins
 import contextlib
+import importlib
 import inspect
 import io
 import itertools
@@ -170,7 +171,7 @@ def _figures(code: str, pictures: list[bytes]) -> Iterator[None]:
     """Figures that pyplot opens inside are captured and closed, so that they show once and in their place."""
     if _imports_plotting(code):
         with contextlib.suppress(ImportError):
-            pass
+            importlib.import_module("matplotlib.pyplot")  # before the code does, so that its show() is ours
     pyplot: Any = sys.modules.get("matplotlib.pyplot")
     before = set(pyplot.get_fignums()) if pyplot else set()
     show = getattr(pyplot, "show", None)

@@ -137,3 +137,20 @@ def test_secrets_that_code_prints_are_masked(do):
     seen = do(f"print('{key[:9]}' + '{key[9:]}')\npassword = 'hunter22'\nf'password={{password}}'")
     assert key not in seen.text
     assert "hunter22" not in seen.text
+
+
+def test_figures_are_captured_when_the_code_is_the_first_to_import_pyplot():
+    import subprocess
+
+    script = """
+import sys
+from agent_nb.tools.python import python_tool
+from agent_nb.tools.tool import Toolbox
+namespace = {}
+code = "import matplotlib.pyplot as plt\\nplt.plot([1, 2])\\nshown = plt.show"
+seen = Toolbox([python_tool(namespace)]).run("1", "run_python", {"code": code})
+pyplot = sys.modules["matplotlib.pyplot"]
+print(len(seen.artifacts), namespace["shown"] is pyplot.show, pyplot.get_fignums())
+"""
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == "1 False []", "show() inside was not the one that would draw into the cell"
