@@ -61,6 +61,7 @@ _WORDS = re.compile(
 _SECRET_NAME = re.compile(
     rf"(?:^|_)(?:{_NAMES}|apikey|passwd|pw|creds?|jwt)(?:_?(?:value|text|str|\d+))?$|{_CHINESE}"
 )
+_COMMON = re.compile(r"[A-Za-z]?[a-z]*|[A-Z]*|[\d\s.,:/+-]*|[\u4e00-\u9fff]{1,7}")
 _NOT_SECRET = re.compile(r"(?:^|_)(?:n|num|max|min|mean|count|next|per|is|has)_")
 
 
@@ -88,13 +89,15 @@ def secret_name(name: str) -> bool:
 def secret_values(*namespaces: Mapping[str, Any]) -> list[str]:
     """Texts that stand under secret-looking names (a notebook's variables, the environment), the longest first.
 
-    Short ones are left out: they would mask half of every text.
+    Short ones, single words and dates are left out (a loop over tokens leaves `token = "delayed"`): they would
+    mask words of every table.
     """
     found = {
         value
         for namespace in namespaces
         for name, value in list(namespace.items())
         if type(value) is str and 6 <= len(value) <= 10_000 and type(name) is str and secret_name(name)
+        if len(value) >= 16 or not _COMMON.fullmatch(value)
     }
     return sorted(found, key=len, reverse=True)
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from agent_nb.redact import MASK, has_secret, redact, secret_name
+from agent_nb.redact import MASK, has_secret, redact, secret_name, secret_values
 
 # Put together here, so that no file holds anything that looks like a key.
 KEYS = [
@@ -121,3 +121,11 @@ def test_names_of_secrets(name):
 )  # fmt: skip
 def test_names_of_other_things(name):
     assert not secret_name(name)
+
+
+def test_values_under_secret_names_are_known_but_for_common_words():
+    namespace = {
+        "password": "hunter2", "api_key": "Zx9-longer-than-that", "token": "delayed", "secret": "2013-07-01", "pwd": "abc",
+        "name": "stays-here", "db_password": 7, "密码": "一个很长的口令九个字", "auth_token": "Monday", 3: "x",
+    }  # fmt: skip
+    assert secret_values(namespace) == ["Zx9-longer-than-that", "一个很长的口令九个字", "hunter2"]
