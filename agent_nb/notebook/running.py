@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import argparse
+import contextlib
 import pathlib
+import signal
+import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
 from ..errors import AgentStopped, RunFailed, SettingError
+from ..result import Result
+from ..task import Task
 from .arguments import known_or_raise
 from .cell import cell_id
 from .desk import Desk
@@ -24,23 +29,38 @@ def run(desk: Desk, flags: argparse.Namespace, goal: str) -> None:
         raise SettingError("the goal is empty; write under %%agent what the agent should find out or do")
     for name in flags.use or ():
         known_or_raise(name, _variables(desk), "variable")
-    session = desk.session(flags.session, flags.new, memory=not (flags.no_memory or flags.user))
-    overrides = _overrides(desk, session, flags)
-    model = overrides.get("model")
-    try:
-        outcome = _shown(desk, session, lambda: session.stream(goal, cell=cell_id(desk.shell), **overrides))
-    finally:
-        if flags.record and model is not None and session.model is model:
-            session.model = model.model  # what was recorded with goes on without the recorder
-    _bind(desk, outcome, flags.out)
+    with _stoppable(desk, goal):
+        session = desk.session(flags.session, flags.new, memory=not (flags.no_memory or flags.user))
+        overrides = _overrides(desk, session, flags)
+        desk.overrides[session.name] = overrides
+        model = overrides.get("model")
+        cell = cell_id(desk.shell)
+        try:
+            outcome = _shown(desk, session, lambda: session.stream(goal, cell=cell, **overrides), flags.out)
+        finally:
+            if flags.record and model is not None and session.model is model:
+                session.model = model.model  # what was recorded with goes on without the recorder
     _judge(outcome, flags.keep_going)
 
 
 def resume(desk: Desk, flags: argparse.Namespace) -> None:
-    """Go on with the current session's last run, with these valves."""
-    session = desk.session()
-    outcome = _shown(desk, session, lambda: session.stream_resume(**limits(flags)))
-    _bind(desk, outcome)
+    """Go on with the current session's last run, with these valves.
+
+    What that run was not allowed to do – tools, memory, writing – it is not allowed now either.
+    """
+    with _stoppable(desk, "resume"):
+        session = desk.session(memory="memory" not in desk.last())
+        was = {name: getattr(session, name) for name in ("memory", "approve", "limits")}
+        last = desk.last()
+        allowed = last["limits"].tools if "limits" in last else None
+        session.memory = last.get("memory", session.memory)
+        session.approve = last.get("approve", session.approve)
+        session.limits = session.limits.but(tools=allowed)
+        try:
+            outcome = _shown(desk, session, lambda: session.stream_resume(**limits(flags)))
+        finally:
+            for name, value in was.items():
+                setattr(session, name, value)
     _judge(outcome, keep_going=False)
 
 
@@ -93,8 +113,22 @@ def _variables(desk: Desk) -> list[str]:
     return [name for name in desk.shell.user_ns if not name.startswith("_") and name not in hidden]
 
 
-def _shown(desk: Desk, session: Any, start: Callable[[], Iterator[Any]]) -> Any:
-    """Walk the run and show it; the result, also where it was stopped."""
+@contextlib.contextmanager
+def _stoppable(desk: Desk, goal: str) -> Iterator[None]:
+    """However early or late the stop comes, it is one line, and `_agent` tells of it."""
+    before = desk.shell.user_ns.get("_agent")
+    try:
+        yield
+    except KeyboardInterrupt:
+        if desk.shell.user_ns.get("_agent") is before:
+            reason = "stopped by the user before the run began"
+            task = Task(goal=goal, stop_reason="interrupted", reason=reason)
+            desk.shell.user_ns["_agent"] = Result.of(task, ())
+        raise AgentStopped("stopped by the user") from None
+
+
+def _shown(desk: Desk, session: Any, start: Callable[[], Iterator[Any]], out: str | None = None) -> Any:
+    """Walk the run and show it; bind the result, also where it was stopped, and return it."""
     from .approval import Gate
     from .trace import LiveTrace
 
@@ -103,36 +137,33 @@ def _shown(desk: Desk, session: Any, start: Callable[[], Iterator[Any]]) -> Any:
     before = session.result
     stream = start()
     try:
-        try:
-            for event in stream:
-                trace.show(event)
-        except KeyboardInterrupt:
-            pass  # it came between two events; closing the stream ends the run as one inside it would
-        finally:
-            _closed(stream)
+        for event in stream:
+            trace.show(event)
+    except KeyboardInterrupt:
+        pass  # it came between two events; closing the stream ends the run as one inside it would
     finally:
-        ended = session.result
-        trace.close(ended.trace if ended is not None and ended is not before else None)
-    if session.result is before:
-        raise AgentStopped("stopped by the user before the run began") from None
-    return session.result
+        with _undisturbed():
+            stream.close()  # type: ignore[attr-defined]
+            ended = session.result if session.result is not before else None
+            if ended is not None:
+                desk.shell.user_ns.update({name: ended for name in ("_agent", out) if name})
+            trace.close(ended.trace if ended is not None else None)
+    if ended is None:
+        raise KeyboardInterrupt
+    return ended
 
 
-def _closed(stream: Iterator[Any]) -> None:
-    """Close the run, whatever the user presses meanwhile."""
-    close = getattr(stream, "close", None)
-    while close is not None:
-        try:
-            close()
-            return
-        except KeyboardInterrupt:
-            continue
-
-
-def _bind(desk: Desk, outcome: Any, out: str | None = None) -> None:
-    desk.shell.user_ns["_agent"] = outcome
-    if out:
-        desk.shell.user_ns[out] = outcome
+@contextlib.contextmanager
+def _undisturbed() -> Iterator[None]:
+    """The stop button pressed again finds the run stopped already; what it leaves behind must be whole."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    was = signal.signal(signal.SIGINT, lambda *_: None)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, was)
 
 
 def _judge(outcome: Any, keep_going: bool) -> None:

@@ -162,6 +162,21 @@ def test_resume(cell):
     assert "flags only" in one_line_error(cell)
 
 
+def test_resume_keeps_to_what_the_run_was_allowed(cell, monkeypatch):
+    monkeypatch.setattr("agent_nb.memory.Memory", None)  # not even opened
+    cell("script = ScriptedModel([call('wipe', what='a'), call('wipe', what='b'), 'over'])")
+    flags = "--no-memory --approve never --tools wipe,twice"
+    cell(f"%%agent -m script {flags} --max-steps 1\nx")
+    one_line_error(cell)
+    cell("%agent resume")
+    assert cell.error is None, cell.told
+    assert cell.names["calls"] == []
+    assert [o.kind for o in cell.names["_agent"].task.observations] == ["denied", "denied"]
+    for request in cell.names["script"].requests:
+        assert {tool["name"] for tool in request["tools"]} == {"wipe", "twice"}
+    assert "tools" not in cell("%agent limits").replace("tokens", "")
+
+
 def test_tools_of_the_notebook_and_their_whitelist(cell):
     cell("script = ScriptedModel([call('twice', n=4), 'it is 8'])")
     cell("%%agent -m script --no-memory --tools twice,list_variables\nx")
@@ -417,3 +432,31 @@ def test_an_interrupt_while_it_is_drawn(cell, monkeypatch):
     assert "AgentStopped" in one_line_error(cell)
     assert cell.names["_agent"].stop_reason == "interrupted"
     monkeypatch.undo()
+
+
+def test_an_interrupt_before_it_begins(cell, monkeypatch):
+    def toolbox(self, *args, **kwargs):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(Session, "toolbox", toolbox)
+    cell("%%agent -m m --no-memory\nx")
+    assert "AgentStopped" in one_line_error(cell)
+    assert cell.names["_agent"].stop_reason == "interrupted"
+    assert cell.names["_agent"].task.goal == "x"
+    monkeypatch.undo()
+
+
+def test_an_error_of_our_own_still_closes_the_trace(cell, monkeypatch):
+    from agent_nb.notebook.trace import LiveTrace
+
+    closed = []
+    close = LiveTrace.close
+    monkeypatch.setattr(LiveTrace, "close", lambda self, events=None: closed.append(1) or close(self, events))
+    monkeypatch.setattr(LiveTrace, "show", lambda self, event: 1 / 0)
+    cell("%%agent -m m --no-memory\nx")
+    assert isinstance(cell.error, ZeroDivisionError)
+    assert closed == [1]
+    assert cell.names["_agent"].stop_reason == "interrupted"
+    monkeypatch.undo()
+    cell("%%agent -m m --no-memory\nx")
+    assert cell.error is None
