@@ -5,7 +5,7 @@ from __future__ import annotations
 import datetime
 import pathlib
 import uuid
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Generator, Iterable, Iterator, Sequence
 from typing import Any
 
 from . import criteria, events, loop, transcript
@@ -166,8 +166,18 @@ class Session:
 
     def run(self, goal: str, **overrides: Any) -> Result:
         """Work on `goal` to the end; the overrides are those of `stream`."""
-        for _ in self.stream(goal, **overrides):
-            pass
+        return self._outcome(self.stream(goal, **overrides))
+
+    def _outcome(self, stream: Generator[Event, None, None]) -> Result:
+        """Walk a run to its end. An interrupt ends it as one inside it would, and the result tells."""
+        before = self.result
+        try:
+            for _ in stream:
+                pass
+        except KeyboardInterrupt:  # it came between two events
+            stream.close()
+            if self.result is before:
+                raise  # … or before the first of them
         assert self.result is not None
         return self.result
 
@@ -182,7 +192,7 @@ class Session:
         use: Iterable[str] = (),
         cell: str = "",
         planner: str | None = None,
-    ) -> Iterator[Event]:
+    ) -> Generator[Event, None, None]:
         """The same run, one event at a time; closing the generator stops it cleanly.
 
         Args:
@@ -207,12 +217,9 @@ class Session:
 
     def resume(self, **limits: Any) -> Result:
         """Go on with the last run where it stopped; fields of Limits may be given anew."""
-        for _ in self.stream_resume(**limits):
-            pass
-        assert self.result is not None
-        return self.result
+        return self._outcome(self.stream_resume(**limits))
 
-    def stream_resume(self, **limits: Any) -> Iterator[Event]:
+    def stream_resume(self, **limits: Any) -> Generator[Event, None, None]:
         """Go on with the last run, one event at a time."""
         turns = self._transcript.turns()
         if not turns:
@@ -288,7 +295,7 @@ class Session:
             resumes=resumes,
         )
 
-    def _walk(self, task: Task, bench: Bench, started: Event) -> Iterator[Event]:
+    def _walk(self, task: Task, bench: Bench, started: Event) -> Generator[Event, None, None]:
         """Each event is saved, then shown. However it ends, the transcript and the result agree."""
         shown: list[Event] = []
         finished = False
