@@ -1,8 +1,7 @@
-"""Make %%agent, %agent and %memory known to IPython, without importing agent_nb before one of them is used.
-
-Installed under etc/ipython/startup, this runs at the start of every IPython and kernel of the environment. It
-must cost nothing, never fail, and leave no name behind.
-"""
+# Make %%agent, %agent and %memory known to IPython, without importing agent_nb before one of them is used.
+#
+# Installed under etc/ipython/startup, this runs at the start of every IPython and kernel of the environment, in
+# the user's own namespace. It must cost nothing, never fail, and leave no name behind: not even a docstring.
 
 
 def _agent_nb_startup():

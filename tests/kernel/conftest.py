@@ -154,3 +154,17 @@ def kernel(tmp_path_factory):
         yield made
     finally:
         made.stop()
+
+
+@pytest.fixture(scope="session")
+def start_kernel():
+    """A function folder → kernel, with everything it keeps in that folder and no extension loaded."""
+    made = []
+
+    def start(folder):
+        made.append(Kernel(environment(folder)))
+        return made[-1]
+
+    yield start
+    for kernel in made:
+        kernel.stop()

@@ -1,5 +1,7 @@
 """The stop button, wherever the run is: one line, queued cells aborted, and the next goal works."""
 
+import os
+import random
 import time
 
 import pytest
@@ -101,3 +103,22 @@ def test_resume_after_a_stop(kernel):
     again = kernel.run("%agent resume")
     assert again.status == "ok", again.error
     assert kernel.value("_agent.text") == "'it went on'"
+
+
+def test_at_random_moments(kernel):
+    """Whatever it hits – start, stream, tool, drawing, end – the next goal works and nothing is left behind."""
+    chance = random.Random(7)
+    for _ in range(int(os.environ.get("AGENT_NB_SOAK", "12"))):
+        kernel.run("m = ScriptedModel([call('nap', seconds=0.05), call('list_variables'), 'word ' * 300])")
+        cell = kernel.send("%%agent -m m --no-memory --new\nx", stdin=True)
+        kernel.pump()
+        time.sleep(chance.uniform(0, 0.35))
+        kernel.interrupt()
+        kernel.done(cell, SOON_S)
+        if cell.status == "error":
+            assert cell.error["ename"] in ("AgentStopped", "KeyboardInterrupt")
+        for data in cell.shown:
+            assert set(data) == {"text/html", "text/plain"}
+        after = kernel.run("%%agent -m fine --no-memory\nand now?")
+        assert after.status == "ok", after.error
+        assert kernel.value("(_agent.done, history() > 0)") == "(True, True)"
