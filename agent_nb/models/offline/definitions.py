@@ -84,7 +84,7 @@ def _predicate(body: str, source: str, table: Table) -> list[Definition]:
         r"^(?P<term>[\u3400-\u9fff]{1,10}?)(?:是指|指的是|的定义是|定义为|指|是|:)\s*(?P<condition>.+?)(?:的[\u3400-\u9fff]{0,4})?$",
     ):
         match = re.match(pattern, low)
-        if not match:
+        if not match or match["term"].strip() in ("one", "ones", "those", "that", "any"):
             continue
         sql, columns = condition(match["condition"], table)
         if sql:
@@ -243,7 +243,9 @@ def _column(word: str, table: Table) -> Column | None:
 
 def _open(text: Text) -> bool:
     """Whether a word of the condition is still not understood."""
-    rest = re.sub(r"\b(?:its|the|their|is|are|of|a|an|has|have|was|were|it)\b|[的其为是在]", " ", text.rest)
+    rest = re.sub(
+        r"\b(?:its|the|their|is|are|of|a|an|any|has|have|was|were|it)\b|[的其为是在]", " ", text.rest
+    )
     return bool(re.sub(rf"[\s{TAKEN},.。]+", "", rest))
 
 

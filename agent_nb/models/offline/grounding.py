@@ -225,6 +225,12 @@ def _placed(
             )
         if inside:
             found.append(_one(raw, span, inside))
+    found.sort(key=lambda v: v.start)
+    for i, v in enumerate(found[1:], 1):
+        before = found[i - 1]
+        joined = re.fullmatch(r"[\s,]*(?:and|or|nor|和|与|及|或|、)?\s*", raw.text.low[before.end : v.start])
+        if before.negative and joined and before.column == v.column:
+            found[i] = dataclasses.replace(v, negative=True)
     for v in found:
         raw.text.mark(v.start, v.end)
         _drop_mentions(raw, v)

@@ -153,18 +153,19 @@ STOPWORDS = words(
     when where how much many me my we us our i you your can could would will shall should may might
     please tell give show list find get let know want need like see look calculate compute determine
     report return display provide answer question each every all any per across within among between
-    during over then than so if also just only both one ones overall data dataset dataframe table tables
+    during over then than so if also just only one ones overall data dataset dataframe table tables
     column columns field row rows record records value values number numbers result results figure
-    figures level levels group groups grouped break down broken breakdown split respectively left departed depart departing leave leaving arrived arrive arriving had respectively himself
-    itself out up made make makes recorded registered happened happen happens observed occurred occur
-    gave give given got get going go goes went come came comes about into onto via using use used based
-    according regarding respect terms case cases set hi hello hey thanks thank okay ok kindly quick
-    quickly brief briefly short summary summarize summarise analysis analyze analyse check now here well
-    some much more most less least period periods time compared comparison s t d re ve ll m whole entire
-    entirely exactly really actually currently present exist exists contain contains containing entries
-    entry include includes included sold bought earned earn earns sell sells generate generated
-    generates bring brought brings bringing take took taken experienced experience suffered see saw seen
-    flew flown fly flies operate operated operates operating do's perform performed performs order
+    figures level levels group groups grouped break broken breakdown split respectively left departed
+    depart departing leave leaving arrived arrive arriving had respectively himself itself out made make
+    makes recorded registered happened happen happens observed occurred occur gave give given got get
+    going go goes went come came comes about into onto via using use used based according regarding
+    respect terms case cases set hi hello hey thanks thank okay ok kindly quick quickly brief briefly
+    short summary summarize summarise analysis analyze analyse check now here well some much more most
+    less least periods compared comparison s t d re ve ll m whole entire entirely exactly really
+    actually currently present exist exists contain contains containing entries entry include includes
+    included sold bought earned earn earns sell sells generate generated generates bring brought brings
+    bringing take took taken experienced experience suffered see saw seen flew flown fly flies operate
+    operated operates operating do's perform performed performs order
     """
 )
 
@@ -173,7 +174,7 @@ ZH_STOP = sorted(
         """
         请问 请 看 想 要 说 帮我 帮忙 告诉我 告诉 我想知道 我想 想知道 我要 给我 看看 看一下 一下 查一下 查询 查 计算 算一下
         算 统计 列出 显示 展示 分析 求 的 了 是 在 有 和 与 及 以及 并 并且 而且 还有 那 那么 这 个 中 里
-        里面 之中 其中 当中 上 下 于 对 对于 关于 从 到 至 把 被 将 也 都 就 呢 吗 啊 吧 呀 分别 各自 各
+        里面 之中 其中 当中 上 下 于 对 对于 关于 从 到 至 把 被 将 也 就 呢 吗 啊 吧 呀 分别 各自 各
         每个 每 按照 按 以 为 所有 全部 一共 总共 整个 整体 哪个 哪些 哪家 哪一个 哪一家 哪几个 哪几家 哪位 哪
         谁 什么 怎么样 怎样 如何 多少 几 情况 数据 数据集 表 表格 列 字段 数值 值 结果 记录 行 条 进行 做 给出
         分组 时候 期间 期 发生 出现 产生 达到 家 名 位 后 间 我 你 他 它 我们 啥 是不是 一个 ， 。 、 ？ ！
@@ -185,7 +186,7 @@ ZH_STOP = sorted(
 
 RISKY = (
     r"not|n't|no|never|neither|nor|none|except|excluding|exclude|excludes|excluded|without|unless|but|other than|apart from|"
-    r"besides|ignoring|ignore|if|when|while|whose|adjusted|weighted|normali[sz]ed|per|cumulative|running|rolling|"
+    r"besides|ignoring|ignore|if|when|while|whose|adjusted|weighted|normali[sz]ed|per|cumulative|both|running|rolling|"
     r"除|不|非|没|无|未|排除|以外|之外|如果|加权|累计|人均|只|仅"
 )
 

@@ -45,14 +45,14 @@ _CHANGES = [
     (
         "up",
         english(
-            "rose|risen?|rises?|rising|increas(?:e|ed|es|ing)|grew|grown?|grows?|growth|growing|gain(?:ed|s)?|climb(?:ed)?|went up|worsened|jumped"
+            "rose|risen?|rises?|rising|increas(?:e|ed|es|ing)|grew|grown?|grows?|growth|growing|gain(?:ed|s)?|climb(?:ed)?|went up|going up|goes? up|worsened|jumped"
         )
         + "|上升|增长|增加|上涨|涨|提高|升高|增幅|涨幅",
     ),
     (
         "down",
         english(
-            "fell|fall(?:s|en)?|dropp?(?:ed|s)?|decreas(?:e|ed|es)|declin(?:e|ed|es)|shr[aiu]nk|went down|reduced|reduction"
+            "fell|fall(?:s|en)?|dropp?(?:ed|s)?|decreas(?:e|ed|es)|declin(?:e|ed|es)|shr[aiu]nk|went down|going down|goes? down|reduced|reduction"
         )
         + "|下降|减少|下跌|跌|降低|下滑|降幅|跌幅",
     ),
@@ -119,7 +119,8 @@ def read(text: Text) -> Wanted:
     w.stats.sort(key=lambda s: s[1])
     if w.change:
         w.relative = w.relative or any(s == "share" for s, _, _ in w.stats)
-        w.stats = [s for s in w.stats if s[0] != "share"]
+        part = re.search(english("shares?|proportions?|fractions?") + "|占比|比例|份额", text.low)
+        w.stats = [s for s in w.stats if s[0] != "share" or part]
     if any(s == "distinct" for s, _, _ in w.stats):
         w.stats = [s for s in w.stats if s[0] != "count"]
     return w
@@ -302,6 +303,12 @@ def _order(text: Text, w: Wanted) -> None:
             w.direction = "asc"
     if high and low:
         w.quality = "both"
+    if not w.direction and not w.quality and re.search(english("which|who") + "|哪|谁", text.rest):
+        if text.take(english("more|higher|larger|bigger|greater") + "|更(?:多|高|大)"):
+            w.direction, w.n, w.which, w.extreme = "desc", 1, True, "most"
+        elif text.take(english("less|lower|fewer|smaller") + "|更(?:少|低|小)"):
+            w.direction, w.n, w.which, w.extreme = "asc", 1, True, "least"
+    text.take_all(english("(?:broken|break|split|breakdown) ?(?:down|up)?(?= by| per)"))
     w.which = w.which or bool(re.search(english("which|who|what|whose") + "|哪|谁|什么", text.rest))
 
 

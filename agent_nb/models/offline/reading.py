@@ -60,13 +60,14 @@ def read(goal: str, tables: list[Table], defined: list[definitions.Definition]) 
     ):
         quoted.append((text.original[match.start() + 1 : match.end() - 1], *match.span()))
     quoted = [q for q in quoted if not _quoted_column(q, tables, text)]
+    plain = [n for t in tables if re.search(r"[_\d.]", t.name) for n in _named_in_full(text, t)]
     every = [c for t in tables for c in t.columns]
     literal = schema.literal_mentions(text, every)
     compared = conditions.parse(text)
     times = periods.parse(text)
     want = operations.read(text)
     mentions = sorted(literal + schema.mentions(text, tables, 2), key=lambda m: m.start)
-    nouns = _table_nouns(text, tables)
+    nouns = plain + _table_nouns(text, tables)
     mentions = sorted(mentions + schema.mentions(text, tables, 1), key=lambda m: m.start)
     return Raw(text, want, times, compared, mentions, terms, quoted, nouns)
 
@@ -79,6 +80,13 @@ def _quoted_column(quoted: tuple[str, int, int], tables: list[Table], text: Text
         text.rest = text.rest[: start + 1] + inner + text.rest[end - 1 :]
         return True
     return False
+
+
+def _named_in_full(text: Text, table: Table) -> list[tuple[Table, int, int]]:
+    """A table whose name is no plain word ("sales_2024"), before its parts are read as something else."""
+    if any(table.name == c.name for c in table.columns):
+        return []
+    return [(table, *m.span()) for m in text.take_all(english(re.escape(table.name.lower())))]
 
 
 def _table_nouns(text: Text, tables: list[Table]) -> list[tuple[Table, int, int]]:
@@ -140,6 +148,8 @@ def candidates(raw: Raw, table: Table, joins: dict[str, Any]) -> int | None:
         far = [c for c in m.columns if c.table in joins]
         if own:
             score += 4
+        elif far and any(c.is_measure for c in far) and not is_group(raw, m):
+            return None
         elif far:
             score += 2
         elif m.concepts == table_concepts(table) or is_pseudo(m, table):

@@ -121,6 +121,9 @@ def _save(what: str, say: Words) -> Steps:
 
 
 def _hits(got: Json) -> list[Json]:
+    inner = got.get("value")
+    if isinstance(inner, dict):
+        return _hits(inner)
     if "rows" in got:
         return [dict(zip(got.get("columns", []), row, strict=False)) for row in got["rows"]]
     for key in ("hits", "memories", "value"):

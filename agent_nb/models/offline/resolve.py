@@ -49,7 +49,7 @@ def resolve(goal: str, earlier: list[str], tables: list[Table], texts: list[str]
             (f"taken as a change of the earlier question: {first}", f"接着前面的问题：{first}")
         )
     query.measures, query.dims = slots.measures, slots.dims
-    if slots.several and not slots.dims and len(raw.periods) < 2 and not raw.want.direction:
+    if slots.several and not slots.dims and len(raw.periods) < 2:
         query.dims, query.together = slots.several[:1], True
     query.having, query.having_label = slots.having
     if raw.want.quality == "both":
@@ -102,6 +102,13 @@ def _over(base: Raw, new: Raw) -> Raw:
     if new.want.stats:
         want.stats = new.want.stats
     said = new if new.periods else base
+    years = [m.period.year for m in base.periods if m.period.year]
+    if new.periods and years:  # "and in August?" keeps the year that was talked about
+        dated = [
+            dataclasses.replace(m, period=m.period.with_year(years[-1])) if m.period.lacks_year else m
+            for m in new.periods
+        ]
+        said = dataclasses.replace(new, periods=dated)
     return dataclasses.replace(
         base, want=want, periods=said.periods, text=said.text, terms=base.terms + new.terms
     )
@@ -327,6 +334,17 @@ def _decide(raw: Raw, slots: Slots, query: Query) -> None:
     if want.missing or want.outliers or want.correlation or want.distribution:
         return
     names = list(dict.fromkeys(s for s, _, _ in want.stats))
+    if want.change and "share" in names and not query.measure.predicate:
+        raise Unclear(
+            "how a share of the whole changed is more than I do; shall I compare the values themselves?",
+            "占比的变化我算不了；要直接比较数值吗？",
+        )
+    adds = query.measures and query.measure.columns and query.measure.columns[0].signature & lexicon.ADDITIVE
+    if adds and query.stat == "mean" and want.grain and not want.direction and not want.change:
+        raise Unclear(
+            f"is that the mean of the rows in each {want.grain}, or the mean of the {want.grain} totals?",
+            "是每期内各行的平均，还是各期总额的平均？",
+        )
     if len(names) > 1 and not slots.stat:
         numeric = [n for n in names if n in ("mean", "median", "total")]
         if names.count("share") and len(names) == 2 and "total" in names:

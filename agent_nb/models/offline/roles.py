@@ -89,6 +89,12 @@ def _role(raw: Raw, m: Mention, table: Table, joinable: dict[str, Join], s: Slot
         s.dates.append(column)
         return
     ordering = bool(raw.want.direction or raw.want.quality) and bool(m.concepts & lexicon.MEASURES)
+    each = re.search(r"(?:each|every|各个?|每一?个?)[\s\x01]*$", raw.text.low[: m.start])
+    if each and raw.want.direction and not column.is_measure:
+        raise Unclear(
+            f"the first of each {column.name} is more than I do: shall I rank over all of them, or for one {column.name}?",
+            f"“每个 {column.name} 里的最大/最小”我做不到：要整体排名，还是只看某一个 {column.name}？",
+        )
     if column.is_measure and (ordering or not _by(raw, m)):
         s.measures.append(Measure(sql, column.name, (column,)))
         return
@@ -358,7 +364,11 @@ def _shown(c: Comparison) -> str:
 
 
 def _measured(raw: Raw, c: Comparison, table: Table) -> Mention | None:
-    own = [m for m in raw.mentions if any(x.table == table.name and x.kind == "number" for x in m.columns)]
+    own = [
+        m
+        for m in raw.mentions
+        if any(x.table == table.name and x.kind == "number" and not x.is_id for x in m.columns)
+    ]
     before = [m for m in own if m.end <= c.start]
     if before:
         m = before[-1]
@@ -457,4 +467,8 @@ def risky(raw: Raw) -> list[str]:
     en = "|".join(w for w in lexicon.RISKY.split("|") if w[0].isascii())
     zh = "|".join(w for w in lexicon.RISKY.split("|") if not w[0].isascii())
     found = [m.group() for m in raw.text.find(english(en + "|over|above|below|under|than") + "|" + zh)]
-    return [w for w in found if TAKEN not in w]
+    every = re.search(
+        r"\b(?:bought|buy|purchased|ordered|visited|sold|have|had|flew to|served?) (?:all|every|each)\b",
+        raw.text.low,
+    )
+    return [w for w in found if TAKEN not in w] + ([every.group()] if every else [])

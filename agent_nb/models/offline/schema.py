@@ -12,6 +12,9 @@ from .text import Text, fold, quote
 Json = dict[str, Any]
 
 
+_BETWEEN = lexicon.words("in of the at on to by for and or a an is with from as are was")
+
+
 @dataclasses.dataclass(frozen=True)
 class Column:
     """A column. `kind`: number, text, date or flag; `signature`: the concepts that its name is made of."""
@@ -125,10 +128,19 @@ def quality(words: frozenset[str], column: Column, literal: str = "") -> int:
         return 4
     if words == name:
         return 3
+    if literal and len(words) == 2 and _abbreviated(fold(literal).split(), fold(column.name)):
+        return 3
     strong = words - lexicon.WEAK
     if strong and strong == name - lexicon.WEAK:
         return 2
     return 1 if strong and strong < name else 0
+
+
+def _abbreviated(words: list[str], name: str) -> bool:
+    """Whether a column's name is the beginnings of two words run together: "tail number" → tailnum."""
+    return len(words) == 2 and any(
+        words[0].startswith(name[:i]) and words[1].startswith(name[i:]) for i in range(3, len(name) - 2)
+    )
 
 
 def mentions(text: Text, tables: list[Table], least: int) -> list[Mention]:
@@ -157,6 +169,8 @@ def _best(text: Text, run: list[tuple[str, int, int]], every: list[Column], leas
     if len(run) > 1 and re.search(r"[,;，；。\x01]|\s(?:by|per|in|and|or)\s", between):
         return None
     if len(run) == 1 and run[0][0] in lexicon.STOPWORDS | set(lexicon.ZH_STOP):
+        return None
+    if any(word in ("no", "not", "non") for word, _, _ in run) or {run[0][0], run[-1][0]} & _BETWEEN:
         return None
     words = frozenset(lexicon.concept(word) for word, _, _ in run)
     if len(run) > 1 and len(words) < len(run):

@@ -74,7 +74,9 @@ _SAME = {
     "mail": "email",
     "purchase": "order",
 }
-_ORDER_LIKE = re.compile(r"(?<![\w-])(?=[A-Za-z0-9#-]*\d)[A-Za-z]{0,6}[-#]?\d[A-Za-z0-9-]*(?![\w])")
+_ORDER_LIKE = re.compile(
+    r"(?<![A-Za-z0-9_-])(?=[A-Za-z0-9#-]*\d)[A-Za-z]{0,6}[-#]?\d[A-Za-z0-9-]*(?![A-Za-z0-9_])"
+)
 
 
 def words(text: str) -> set[str]:
@@ -317,7 +319,7 @@ def _string(name: str, text: str, used: list[tuple[int, int]], n_free: list[str]
         used.append(chosen.span())
         return next(g for g in chosen.groups() if g is not None)
     match = re.search(
-        rf"(?:new )?{re.escape(last)}\s*(?:of [\w#-]+ )?(?:to|is|as|=|:|：|改[为成]|为|是)\s*(?P<v>[^\n?？。;]+?)\s*(?:[.。;?？]?\s*$|[\n])",
+        rf"(?:new )?{re.escape(last)}\s*(?:of [\w# -]{1, 30}? )?(?:to|is|as|=|:|：|改[为成]|为|是)\s*(?P<v>[^\n?？。;]+?)\s*(?:[.。;?？]?\s*$|[\n])",
         text,
         re.IGNORECASE | re.MULTILINE,
     )
@@ -340,7 +342,8 @@ def _string(name: str, text: str, used: list[tuple[int, int]], n_free: list[str]
         )
     if match:
         value = (match.groupdict().get("v") or match.groupdict().get("z") or "").strip().strip("\"'“”")
-        if value and _open(match.span(), used):
+        group = "v" if match.groupdict().get("v") else "z"
+        if value and _open(match.span(group), used):
             return value
     if last in ("query", "question", "q"):
         return text.strip().split("\n")[-1].strip()
