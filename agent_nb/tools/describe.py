@@ -70,17 +70,28 @@ def _source(queries: Queries, name: str) -> tuple[Any, str, str]:
 def _table(queries: Queries, name: str, column: str, database: str, source: str) -> Json:
     if database:
         return _database_table(queries, name, column, database, source)
-    types, _ = queries.run(f"DESCRIBE SELECT * FROM {source}")
+    value = queries.namespace[name]
+    try:
+        whole = duck.readable(value)
+    except ToolError as error:
+        raise ToolError(f"{name} cannot be queried: {error}") from None
+    names = [
+        str(each) for each in (whole.schema.names if kind_of(whole).startswith("pyarrow") else whole.columns)
+    ]
+    if column and column not in names:
+        raise ToolError(f"{name} has no column {column!r}; columns: {', '.join(names[:40])}")
+    wanted = [column] if column else names[:COLUMNS]
+    # Only these are handed over: thousands of columns would be read again for each question.
+    narrow = whole[wanted] if kind_of(whole).startswith("pandas") else whole.select(wanted)
+    inner = Queries({name: narrow})
+    types, _ = inner.run(f"DESCRIBE SELECT * FROM {source}")
     kinds: dict[str, str] = dict(zip(types["column_name"], types["column_type"], strict=True))
-    if column and column not in kinds:
-        raise ToolError(f"{name} has no column {column!r}; columns: {', '.join(list(kinds)[:40])}")
-    rows = int(queries.run(f"SELECT count(*) FROM {source}")[0].iat[0, 0])
-    wanted = [column] if column else list(kinds)[:COLUMNS]
-    dtypes = kinds | _dtypes(queries.namespace[name])
+    dtypes = kinds | _dtypes(value)
+    rows = int(inner.run(f"SELECT count(*) FROM {source}")[0].iat[0, 0])
     exact = rows * len(wanted) <= EXACT_CELLS
-    columns = [_column(queries, source, c, kinds[c], dtypes[c], exact) for c in wanted]
-    body: Json = {"name": name, "type": type(queries.namespace[name]).__name__, "rows": rows}
-    return body | {"columns": columns} | _left_out(len(kinds) - len(wanted) if not column else 0, exact)
+    columns = [_column(inner, source, c, kinds[c], dtypes[c], exact) for c in wanted]
+    body: Json = {"name": name, "type": type(value).__name__, "rows": rows, "columns": columns}
+    return body | _left_out(len(names) - len(wanted) if not column else 0, exact)
 
 
 def _left_out(count: int, exact: bool) -> Json:

@@ -100,7 +100,7 @@ class Duck:
         named = [n for n in named if kind_of(tables[n]) != "polars.LazyFrame" or _is_source(n, sql)]
         for name in named:
             try:
-                connection.register(name, _readable(tables[name]))
+                connection.register(name, readable(tables[name]))
             except Exception as error:
                 raise ToolError(f"{name} cannot be queried: {_first_line(error)}") from None
         return named
@@ -178,7 +178,7 @@ def _whole_numbers(frame: Any, types: list[str]) -> Any:
     return frame
 
 
-def _readable(value: Any) -> Any:
+def readable(value: Any) -> Any:
     """The table as DuckDB reads it: unique text names, no types that it does not know; the data is shared."""
     kind = kind_of(value)
     if kind in FRAMES and not value.shape[1]:

@@ -3,7 +3,6 @@
 import _thread
 import json
 import threading
-import time
 
 import numpy as np
 import pandas as pd
@@ -182,19 +181,16 @@ def test_many_rows_are_read_up_to_a_cap_that_is_told(box):
 
 
 def interrupt_soon(after_s=0.3):
-    timer = threading.Timer(after_s, _thread.interrupt_main)
-    timer.start()
-    return time.monotonic() + after_s
+    threading.Timer(after_s, _thread.interrupt_main).start()
 
 
 SLOW = "SELECT count(*) FROM range(1000000) a, range(1000000) b WHERE a.range * b.range % 7 = 3"
 
 
 def test_a_long_query_stops_and_the_next_one_works(box):
-    due = interrupt_soon()
+    interrupt_soon()  # the query alone would run for hours
     with pytest.raises(KeyboardInterrupt):
         ask(box, SLOW)
-    assert time.monotonic() - due < 5
     assert ask(box, "SELECT count(*) FROM orders")["rows"] == [[3]]
 
 
@@ -250,10 +246,9 @@ def test_a_database_is_only_read(shop, engine, query):
 
 def test_a_long_database_query_stops_and_the_next_one_works(shop):
     slow = "WITH RECURSIVE n(i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n) SELECT count(*) FROM n"
-    due = interrupt_soon()
+    interrupt_soon()  # the query alone would run for hours
     with pytest.raises(KeyboardInterrupt):
         ask(shop, slow, "shop")
-    assert time.monotonic() - due < 5
     assert ask(shop, "SELECT count(*) FROM t", "shop")["rows"] == [[2]]
 
 
@@ -332,3 +327,12 @@ def test_infinities_do_not_hide_the_ends_of_a_column(box, namespace):
     namespace["inf"] = pd.DataFrame({"v": [1.0, np.inf, -np.inf, np.nan, 5.0]})
     column = json.loads(box.run("1", "describe_variable", {"name": "inf"}).text)["columns"][0]
     assert (column["min"], column["max"], column["mean"]) == (1.0, 5.0, 3.0)
+
+
+def test_of_a_wide_table_the_first_columns_are_described_or_the_one_asked_for(box, namespace):
+    namespace["wide"] = pd.DataFrame(np.arange(6_000.0).reshape(3, 2_000))
+    got = json.loads(box.run("1", "describe_variable", {"name": "wide"}).text)
+    assert len(got["columns"]) == 40
+    assert "1,960 more columns" in got["note"]
+    last = json.loads(box.run("2", "describe_variable", {"name": "wide", "column": "1999"}).text)["columns"]
+    assert [last[0][key] for key in ("min", "max")] == [1_999.0, 5_999.0]
