@@ -10,7 +10,8 @@ import uuid
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
-from ..events import Event, RunEnded, Streamed
+from ..errors import one_line
+from ..events import Answered, Event, RunEnded, Streamed
 from .views import Board, Lines, run_html, run_text
 
 if TYPE_CHECKING:
@@ -68,6 +69,7 @@ class LiveTrace:
         self.place = place()
         self.panel: TracePanel | None = None
         self.closed = False
+        self.fault = ""
         self._events: list[Event] = []
         self._lines = Lines()
         self._board = Board()
@@ -78,18 +80,16 @@ class LiveTrace:
         self._sent_s = 0.0
 
     def show(self, event: Event) -> None:
-        """Take up the next event of the run."""
+        """Take up the next event of the run. A fault in drawing ends the drawing, never the run."""
         if event.saved:
             self._events.append(event)
-        if self.place == "terminal":
-            self._print(event)
-        elif self.place == "page" and not self.closed:
-            with self._lock:
-                self._board.add(event)
-            if self.panel is None:
-                self._open()
-            elif time.monotonic() - self._sent_s >= BATCH_S and not isinstance(event, Streamed):
-                self._flush()  # a tool that holds the interpreter may follow, and the ticker gets no turn
+        try:
+            if self.place == "terminal":
+                self._print(event)
+            elif self.place == "page" and not self.closed and not self.fault:
+                self._draw(event)
+        except Exception as error:
+            self.fault = one_line(error)
 
     def close(self, events: Iterable[Event] | None = None) -> None:
         """Leave HTML and text of the whole run (of `events`, else of what was shown) where the widget was."""
@@ -109,6 +109,14 @@ class LiveTrace:
 
     # -- the page --------------------------------------------------------------------------------------------
 
+    def _draw(self, event: Event) -> None:
+        with self._lock:
+            self._board.add(event)
+        if self.panel is None:
+            self._open()
+        elif time.monotonic() - self._sent_s >= BATCH_S and not isinstance(event, Streamed):
+            self._flush()  # a tool that holds the interpreter may follow, and the ticker gets no turn
+
     def _open(self) -> None:
         from IPython.display import display
 
@@ -126,15 +134,16 @@ class LiveTrace:
 
     def _tick(self) -> None:
         blind_s = 0.0
-        while not self._over.wait(BATCH_S):
-            panel = self.panel
-            if panel is None or panel.alive.is_set():
-                self._flush()
-            elif (blind_s := blind_s + BATCH_S) >= BLIND_S:
-                blind_s = 0.0
-                panel.send(self._whole())
-            else:
-                self._flush()
+        while not self._over.wait(BATCH_S) and not self.fault:
+            try:
+                blind_s += BATCH_S
+                if self.panel is not None and blind_s >= BLIND_S and not self.panel.alive.is_set():
+                    blind_s = 0.0
+                    self.panel.send(self._whole())
+                else:
+                    self._flush()
+            except Exception as error:
+                self.fault = one_line(error)
 
     def _flush(self) -> None:
         with self._lock:
@@ -153,7 +162,12 @@ class LiveTrace:
     def _publish(self, events: list[Event]) -> None:
         from IPython.display import display
 
-        bundle = {"text/html": run_html(events), "text/plain": run_text(events)}
+        try:
+            bundle = {"text/html": run_html(events), "text/plain": run_text(events)}
+        except Exception as error:  # the answer must reach its reader
+            answers = [event.text for event in events if isinstance(event, Answered)]
+            told = [*answers, f"The trace could not be drawn: {one_line(error)}"]
+            bundle = {"text/plain": "\n\n".join(told)}
         if self._slot is None:
             display(bundle, raw=True)  # type: ignore[no-untyped-call]
         else:

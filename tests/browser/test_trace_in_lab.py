@@ -6,7 +6,7 @@ import re
 import pytest
 from playwright.sync_api import expect
 
-from agent_nb.notebook.views.html import FRAME
+from agent_nb.notebook.views.style import FRAME
 
 pytestmark = pytest.mark.browser
 

@@ -1,7 +1,7 @@
 // The live trace. The kernel draws the parts (escaped HTML); this page puts them in their place without
 // disturbing the reader, counts seconds, and sends clicks. Messages:
 //   {ops: [{op: "put", key, slot, html, age} | {op: "drop", key}], full, ask: {ask, html, input, problem} | null}
-const SLOTS = ["head", "line", "load", "plan", "steps", "now", "answer", "pictures", "end"];
+const SLOTS = ["head", "line", "load", "plan", "steps", "now", "pictures", "answer", "end"];
 const HELLO_MS = 150;
 const HELLOS = 40;
 

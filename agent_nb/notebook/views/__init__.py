@@ -5,8 +5,9 @@ They know events only, so that any saved transcript can be drawn anywhere, witho
 
 from .board import Board
 from .calls import question_html
-from .html import recall_html, run_html
+from .html import run_html
 from .lines import Lines
+from .memory import recall_html
 from .text import run_text
 
 __all__ = ["Board", "Lines", "question_html", "recall_html", "run_html", "run_text"]

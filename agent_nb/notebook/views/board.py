@@ -5,10 +5,6 @@ from __future__ import annotations
 import time
 from typing import Any
 
-import agent_nb.notebook.views.calls as calls
-import agent_nb.notebook.views.html as html
-import agent_nb.notebook.views.wording as wording
-
 from ...events import (
     Acted,
     Answered,
@@ -24,13 +20,14 @@ from ...events import (
     ToolFinished,
     ToolStarted,
 )
+from . import calls, head, html, memory, wording
 from .markdown import markdown_html
 from .story import Run, Step
-from .style import SMALL, esc, muted, tag
+from .style import SECTION, SMALL, esc, muted, tag
 
 Json = dict[str, Any]
 
-SLOTS = ("head", "line", "load", "plan", "steps", "now", "answer", "pictures", "end")
+SLOTS = ("head", "line", "load", "plan", "steps", "now", "pictures", "answer", "end")
 STREAM_CHARS = 20_000
 """Longest streamed text that is shown while it comes; the whole follows with the step's card."""
 
@@ -119,9 +116,9 @@ class Board:
         kind, _, rest = key.partition("-")
         match kind:
             case "head":
-                return "head", html.head(run, live=True)
+                return "head", head.head(run, live=True)
             case "load":
-                return "load", html.load(run.loaded)
+                return "load", memory.load(run.loaded)
             case "plan":
                 return "plan", html.plan(run.planned)
             case "call":
@@ -129,7 +126,7 @@ class Board:
                 return "steps", self._card(run.step(int(number)), id)
             case "remarks":
                 made = calls.remarks_html(run.step(int(rest)))
-                return "steps", tag("div", made, html.SECTION) if made else ""
+                return "steps", tag("div", made, SECTION) if made else ""
             case "line":
                 return "line", self._line()
             case "now":
@@ -141,12 +138,12 @@ class Board:
             case "judge":
                 return "end", html.criteria(run)
             case "consolidate":
-                return "end", html.consolidate(run.consolidated)
+                return "end", memory.consolidate(run.consolidated)
         return "end", html.ending(run)
 
     def _card(self, step: Step, id: str) -> str:
         position, call = next((i, c) for i, c in enumerate(step.calls) if c.id == id)
-        return tag("div", calls.card(step, call, position, live=True), html.SECTION)
+        return tag("div", calls.card(step, call, position, live=True), SECTION)
 
     # -- the reply under way ---------------------------------------------------------------------------------
 

@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
-import agent_nb.notebook.views.wording as wording
-
+from . import wording
 from .markdown import markdown_html
 from .story import Call, Step
 from .style import BAR, MUTED, PRE, SMALL, TONES, esc, folded, muted, table, tag, toned
@@ -106,7 +105,7 @@ def result(call: Call) -> str:
     if call.state == "denied":
         return ""
     if call.seen.get("columns"):
-        return result_table(call)
+        return result_table(call) if call.seen.get("rows") else ""
     shown = {key: value for key, value in call.body.items() if key not in ("ok", "name")}
     if "chart" in shown and call.seen.get("artifacts"):
         return tag("div", muted(esc(wording.table_note(call, 0, 0))), SMALL)
@@ -150,7 +149,7 @@ def _cell(value: Any) -> str:
     if value is None:
         return muted("–")
     if isinstance(value, float):
-        return esc(f"{value:.10g}")
+        return esc(wording.figure(value))
     if isinstance(value, (dict, list)):
         value = json.dumps(value, ensure_ascii=False, default=str)
     return tag("span", esc(wording.clip(value, CELL_CHARS)), "", dir="auto")

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import agent_nb.notebook.views.text as text
-import agent_nb.notebook.views.wording as wording
-
 from ...events import (
     Answered,
     ApprovalGiven,
@@ -20,6 +17,7 @@ from ...events import (
     ToolFinished,
     ToolStarted,
 )
+from . import text, wording
 from .story import Run
 
 

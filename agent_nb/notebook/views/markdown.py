@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import html
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 from .style import CODE, LINE, MUTED, PRE, clean, table, tag
 
@@ -22,6 +22,7 @@ _HEADING = re.compile(r"^\s{0,3}(#{1,6})\s+(.*?)\s*#*$")
 _RULE = re.compile(r"^\s{0,3}([-*_])\s*(?:\1\s*){2,}$")
 _ITEM = re.compile(r"^(\s*)([-*+•]|\d{1,9}[.)])\s+(.*)$")
 _DIVIDER = re.compile(r"^\s*\|?\s*:?-+:?\s*(\|\s*:?-+:?\s*)*\|?\s*$")
+_FIGURE = re.compile(r"^[-+−–$€¥£]*\s?\d[\d.,\s/%万亿kM]*$")
 _QUOTE = re.compile(r"^\s{0,3}>\s?")
 
 # Lengths are bounded, so that no text makes matching quadratic.
@@ -106,10 +107,19 @@ def _table(lines: list[str], at: int, depth: int) -> tuple[str, int] | None:
     while end < len(lines) and "|" in lines[end] and lines[end].strip():
         end += 1
     rows = [_cells(line) for line in lines[at + 2 : end]]
-    right = [side.endswith(":") and not side.startswith(":") for side in sides]
-    right += [False] * (len(head) - len(right))
+    sides += ["-"] * (len(head) - len(sides))
+    right = [
+        not side.startswith(":") and (side.endswith(":") or _figures(row[i] for row in rows if i < len(row)))
+        for i, side in enumerate(sides)
+    ]
     filled = [[_inline(cell) for cell in (row + [""] * len(head))[: len(head)]] for row in rows]
     return table([_inline(cell) for cell in head], filled, right), end
+
+
+def _figures(cells: Iterable[str]) -> bool:
+    """Whether a column holds numbers, which stand to the right."""
+    found = [_MARK.sub("", cell).strip("*_` ") for cell in cells]
+    return any(found) and all(_FIGURE.match(cell) for cell in found if cell)
 
 
 def _cells(line: str) -> list[str]:

@@ -37,6 +37,11 @@ PRE = (
     "max-height:320px;font-size:12px;line-height:1.45;white-space:pre-wrap;overflow-wrap:anywhere"
 )
 CODE = "padding:0 3px;background:rgba(128,128,128,.14);border-radius:3px;font-size:92%"
+FRAME = (
+    f"border:{LINE};border-radius:8px;overflow:hidden;font-size:13px;line-height:1.5;max-width:980px;"
+    "margin:2px 0"
+)
+SECTION = f"padding:5px 14px;border-top:{LINE}"
 SCROLL = "overflow:auto;max-width:100%"
 
 # What no page may get: controls, lone surrogates, and the private characters that the renderer uses as marks.

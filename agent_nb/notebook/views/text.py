@@ -6,9 +6,8 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-import agent_nb.notebook.views.wording as wording
-
 from ...events import Answered, Consolidated, Event, Loaded
+from . import wording
 from .calls import CODE_FIELDS
 from .story import Call, Run, Step, runs
 
@@ -61,10 +60,7 @@ def load_lines(event: Loaded) -> list[str]:
     """What memory gave."""
     if event.note:
         return [_plain(f"load   {event.note}")]
-    of = f" of {event.total:,}" if event.total else ""
-    line = f"load   {len(event.hits)}{of} memories entered the window"
-    gates = wording.gates_line(event.gates)
-    lines = [line + (f"  ({gates})" if gates else "")]
+    lines = ["load   {}  ({})".format(*wording.loaded(event))]
     for hit in event.hits[:15]:
         score = float(hit.get("score") or 0)
         lines.append(_plain(f"       {score:.2f} {hit.get('type')}: {wording.field(hit, 'text', 160)}"))
@@ -106,7 +102,7 @@ def result_lines(step: Step, call: Call, position: int) -> list[str]:
     if position == 0 and step.tokens:
         facts.append(f"{wording.size(step.tokens)} tokens")
     lines = ["    → " + " · ".join(facts)]
-    if call.state == "ok" and call.seen.get("columns"):
+    if call.state == "ok" and call.seen.get("rows"):
         lines += [f"    {line}" for line in table_lines(call)]
     return [_plain(line) for line in lines]
 
@@ -128,7 +124,7 @@ def table_lines(call: Call) -> list[str]:
 
 def _cell(value: Any) -> str:
     if isinstance(value, float):
-        return f"{value:.10g}"
+        return wording.figure(value)
     return "–" if value is None else wording.clip(str(value), CELL_CHARS)
 
 
@@ -174,10 +170,7 @@ def criteria_lines(run: Run) -> list[str]:
 
 def consolidate_lines(event: Consolidated) -> list[str]:
     """What was written to memory, and what was left out."""
-    lines = [
-        f"memory {len(event.written)} kept, {len(event.left_out)} left out"
-        + (f" · {event.note}" if event.note else "")
-    ]
+    lines = [f"memory {wording.consolidated(event)}" + (f" · {event.note}" if event.note else "")]
     lines += [
         f"  + {row.get('type', 'memory')}: {wording.field(row, 'text', 200)}" for row in event.written[:30]
     ]
@@ -194,8 +187,9 @@ def end_lines(run: Run) -> list[str]:
         return []
     words, _ = wording.status(run)
     reason = f": {wording.clip(run.ended.reason, 300)}" if run.ended.reason and not run.ended.done else ""
+    words_for = {"seconds": "time"}
     used = [
-        f"{name} {wording.valve(name, value or 0, limit)}"
+        f"{words_for.get(name, name)} {wording.valve(name, value or 0, limit)}"
         for name, (value, limit) in run.valves.items()
         if name != "cost" or value is not None
     ]

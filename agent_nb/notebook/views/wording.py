@@ -6,6 +6,7 @@ import json
 import re
 from typing import Any
 
+from ...events import Consolidated, Loaded
 from .story import Call, Run, Step
 
 Json = dict[str, Any]
@@ -52,6 +53,15 @@ def size(number: float | None) -> str:
             value = number / limit
             return f"{value:.0f}{unit}" if value >= 100 or value == int(value) else f"{value:.1f}{unit}"
     return f"{number:g}"
+
+
+def figure(value: float) -> str:
+    """A measured number with the digits that say something; the whole value stays in the kernel."""
+    if value != value or value in (float("inf"), float("-inf")):
+        return str(value)
+    if abs(value) < 1_000 or abs(value) >= 1e15:
+        return f"{value:.6g}"
+    return f"{value:,.2f}".removesuffix("0").removesuffix(".0").replace(",", "")
 
 
 def money(cost: float | None) -> str:
@@ -154,8 +164,28 @@ def table_note(call: Call, rows: int, columns: int) -> str:
     if len(call.seen.get("columns") or []) > columns:
         notes.append(f"first {columns} of {len(call.seen['columns'])} columns")
     if name:
-        notes.append(f"the whole {'table' if total is not None else 'value'} is {name}")
+        notes.append(
+            f"the whole {'table' if total is not None else 'value'} is {name}" if notes else f"kept as {name}"
+        )
     return " · ".join(notes)
+
+
+def loaded(event: Loaded) -> tuple[str, str]:
+    """(how much of memory entered the window, by which way)."""
+    if not event.total and not event.hits:
+        return "nothing is remembered yet", duration(event.ms)
+    of = f" of {event.total:,}" if event.total else ""
+    said = [gates_line(event.gates), f"{event.tokens:,} tokens", duration(event.ms)]
+    one = len(event.hits) == 1 and event.total <= 1
+    noun = "memory" if one else "memories"
+    return f"{len(event.hits)}{of} {noun} entered the window", " · ".join(part for part in said if part)
+
+
+def consolidated(event: Consolidated) -> str:
+    """How much was kept and left out."""
+    if not event.written and not event.left_out:
+        return "nothing to keep"
+    return f"{len(event.written)} kept, {len(event.left_out)} left out"
 
 
 def gates_line(gates: list[Json]) -> str:

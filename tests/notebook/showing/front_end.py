@@ -18,6 +18,7 @@ class FrontEnd:
         self.client = self.manager.client()
         self.client.start_channels()
         self.client.wait_for_ready(timeout=20)
+        self.busy = False
         self.subshell = self._subshell() if subshell else None
         here = os.path.dirname(__file__)
         self.run(f"import sys, time; sys.path.insert(0, {here!r})")
@@ -28,7 +29,11 @@ class FrontEnd:
         return self.client.get_control_msg(timeout=30)["content"]["subshell_id"]
 
     def run(self, code, allow_stdin=True):
-        """Send a cell; does not wait. What earlier cells left unread is forgotten."""
+        """Send a cell; does not wait. What earlier cells left unread is forgotten; one that hangs is ended."""
+        if self.busy:
+            self.manager.interrupt_kernel()
+            self.reply()
+        self.busy = True
         while True:
             try:
                 self.client.get_iopub_msg(timeout=0.1)
@@ -44,6 +49,8 @@ class FrontEnd:
             kind, content = message["msg_type"], message["content"]
             mine = message["parent_header"].get("msg_id") == self.cell
             self.heard.append((kind, content, mine))
+            if mine and idle(kind, content):
+                self.busy = False
             if kind == "comm_open" and "_esm" in content["data"].get("state", {}):
                 self.comm, self.key = content["comm_id"], content["data"]["state"]["key"]
             if kind == "comm_msg" and content["comm_id"] == self.comm:

@@ -66,7 +66,7 @@ def test_the_page_denies_with_a_reason(lab):
 @pytest.mark.kernel
 def test_the_page_edits_and_is_asked_again_where_that_is_no_json(lab):
     lab.say(type="approve", ask=asked(lab)["ask"], input="[1")
-    again = custom(lab.until(question))["ask"]
+    again = custom(lab.until(lambda *said: question(*said) and custom(said[1])["ask"]["problem"]))["ask"]
     assert "not JSON" in again["problem"]
     assert again["input"] == "[1"
     lab.say(type="approve", ask=again["ask"], input='{"code": "1 + 1"}')

@@ -112,6 +112,18 @@ def test_closing_with_the_whole_transcript_of_a_run_that_was_cut(lab):
 
 
 @pytest.mark.kernel
+def test_an_event_that_cannot_be_drawn_costs_neither_run_nor_answer(lab):
+    broken = "[*sample()[:2], Loaded(run='r1', query='q', hits=[{'score': 'high'}], total=1), *sample()[3:]]"
+    code = SHOW.replace("sample():", f"{broken}:") + "print('went on')"
+    lab.run(code.replace("import LiveTrace", "import LiveTrace\nfrom agent_nb.events import Loaded"))
+    lab.until(idle)
+    left, printed = lab.outputs()
+    assert "Virgin America" in left["text/plain"]
+    assert "could not be drawn" in left["text/plain"]
+    assert printed["stream"]["text"] == "went on\n"
+
+
+@pytest.mark.kernel
 def test_a_trace_that_showed_nothing_leaves_nothing(lab):
     lab.run("from agent_nb.notebook.trace import LiveTrace; LiveTrace().close()")
     lab.until(idle)
