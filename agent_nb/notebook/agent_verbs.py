@@ -80,12 +80,14 @@ def use(desk: Desk, text: str) -> None:
     """Another session becomes the current one."""
     name = _plain(needed(text, "the session's name"))
     arguments.known_or_raise(name, desk.names(), "session")
+    desk.scatter()
     session = desk.session(name, memory=False)
     Sheet().say(f"Now in session {session.name} ({_count(len(session.messages), 'message')}).").show()
 
 
 def new(desk: Desk, text: str) -> None:
     """An empty session becomes the current one."""
+    desk.scatter()
     session = desk.session(_plain(text) or None, new=True, memory=False)
     Sheet().say(f"Session {session.name} is empty and current.").show()
 

@@ -20,18 +20,38 @@ class Desk:
         self.current: Any = None
         self.overrides: dict[str, dict[str, Any]] = {}
         self._open: dict[str, Any] = {}
+        self._cells: dict[str, str] = {}
+        self._began: dict[str, str] = {}
         self._memories: dict[str, Any] = {}
 
-    def session(self, name: str | None = None, new: bool = False, memory: bool = True) -> Any:
+    def session(self, name: str | None = None, new: bool = False, memory: bool = True, cell: str = "") -> Any:
         """The current session, or the one of that name, made where there is none; `new`: an empty one.
 
-        `memory`: False leaves the user's store alone, unless it is open already.
+        Args:
+            memory: False leaves the user's store alone, unless it is open already.
+            cell: id of the cell that asks. Run again, it finds the session that it was in.
         """
+        if name is None and not new:
+            name = self._cells.get(cell)
         if name is not None or new or self.current is None:
             self.current = self._named(name, new)
+        if cell:
+            self._settle(cell, self.current.name, new)
         if memory and self.current.memory is None:
             self.current.memory = self.memory()
         return self.current
+
+    def _settle(self, cell: str, name: str, new: bool) -> None:
+        """Note where a cell is; the cells after one that begins anew come along when it does so again."""
+        was = self._began.get(cell) if new else None
+        self._cells = {each: name if at == was else at for each, at in self._cells.items()} | {cell: name}
+        if new:
+            self._began[cell] = name
+
+    def scatter(self) -> None:
+        """The user chose a session by hand: cells that are run again go there, too."""
+        self._cells.clear()
+        self._began.clear()
 
     def _named(self, name: str | None, new: bool) -> Any:
         if name is None and (new or self._default is not None):
@@ -66,6 +86,7 @@ class Desk:
     def forget(self, name: str) -> None:
         """Close the session of that name; nothing on disk changes."""
         session = self._open.pop(name, None)
+        self._cells = {cell: at for cell, at in self._cells.items() if at != name}
         if session is not None and session is self.current:
             self.current = None
 

@@ -30,11 +30,12 @@ def run(desk: Desk, flags: argparse.Namespace, goal: str) -> None:
     for name in flags.use or ():
         known_or_raise(name, _variables(desk), "variable")
     with _stoppable(desk, goal):
-        session = desk.session(flags.session, flags.new, memory=not (flags.no_memory or flags.user))
+        cell = cell_id(desk.shell)
+        memory = not (flags.no_memory or flags.user)
+        session = desk.session(flags.session, flags.new, memory, cell)
         overrides = _overrides(desk, session, flags)
         desk.overrides[session.name] = overrides
         model = overrides.get("model")
-        cell = cell_id(desk.shell)
         try:
             outcome = _shown(desk, session, lambda: session.stream(goal, cell=cell, **overrides), flags.out)
         finally:

@@ -284,6 +284,31 @@ def test_running_a_cell_again_replaces_its_turn(cell):
         assert cell.error is None
 
 
+def test_running_all_cells_again(cell):
+    """Each cell goes back to its session, and those behind a --new cell follow it into the next one."""
+    parent = {"metadata": {}}
+    cell.shell.get_parent = lambda: parent
+    cells = {"c1": "a", "c2": "b", "c3": "--new\nc", "c4": "d"}
+
+    def run(id):
+        parent["metadata"]["cellId"] = id
+        text = cells[id]
+        cell("%%agent -m m --no-memory " + ("" if "--new" in text else "\n") + text)
+        assert cell.error is None
+        return goals(cell.names["m"]), cell.names["_agent"].task.session
+
+    first = {id: run(id) for id in cells}
+    assert [first[id][0] for id in cells] == [["a"], ["a", "b"], ["c"], ["c", "d"]]
+    again = {id: run(id) for id in cells}
+    assert [again[id][0] for id in cells] == [["b", "a"], ["a", "b"], ["c"], ["c", "d"]]
+    assert again["c1"][1] == again["c2"][1] == first["c1"][1]
+    assert again["c3"][1] == again["c4"][1] != first["c3"][1]
+    assert run("c2")[0] == ["a", "b"]
+    cell("%agent new other")
+    assert run("c2")[0] == ["b"]
+    assert run("c1")[0] == ["b", "a"]
+
+
 def test_verbs_of_sessions(cell, monkeypatch):
     assert "no session yet" in cell("%agent sessions")
     cell("%%agent -m m --no-memory -s one\na")
