@@ -79,7 +79,7 @@ def arguments(call: Call) -> str:
     out, rest = "", dict(call.input)
     for field in CODE_FIELDS:
         if isinstance(rest.get(field), str) and call.name not in ("recall_memory",):
-            code, cut = wording.cut(rest.pop(field).strip("\n"), TEXT_CHARS)
+            code, cut = wording.cut(wording.written(field, rest.pop(field)), TEXT_CHARS)
             out += tag("pre", esc(code), PRE) + (tag("div", muted(esc(cut)), SMALL) if cut else "")
     if rest:
         text, cut = wording.cut(json.dumps(rest, ensure_ascii=False, indent=1, default=str), TEXT_CHARS)

@@ -152,7 +152,8 @@ def pictures(run: Run) -> str:
     left = len(run.pictures) - shown
     if left:
         out.append(muted(f"{wording.count(left, 'picture')} too large for the cell; see _agent.artifacts"))
-    return tag("div", "".join(out), f"padding:4px 14px;border-top:{LINE}") if out else ""
+    shown_all = tag("div", "".join(out), "max-width:680px")
+    return tag("div", shown_all, f"padding:4px 14px;border-top:{LINE}") if out else ""
 
 
 def _is_base64(data: str) -> bool:

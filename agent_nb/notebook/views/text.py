@@ -80,7 +80,7 @@ def asked_lines(step: Step, call: Call, position: int) -> list[str]:
     rest = dict(call.input)
     for field in CODE_FIELDS:
         if isinstance(rest.get(field), str) and call.name != "recall_memory":
-            code = rest.pop(field).strip("\n").splitlines()
+            code = wording.written(field, rest.pop(field)).splitlines()
             lines += [
                 f"    | {wording.clip(line, 160) if len(line) > 160 else line}" for line in code[:CODE_LINES]
             ]

@@ -98,6 +98,34 @@ def cut(text: str, chars: int) -> tuple[str, str]:
     return text[:chars], f"first {chars:,} of {len(text):,} characters"
 
 
+_SQL = re.compile(
+    r"'(?:[^']|'')*'|\"(?:[^\"]|\"\")*\"|[()]|\s+(?P<clause>(?:FROM|WHERE|GROUP BY|HAVING|ORDER BY|LIMIT|UNION"
+    r"|(?:LEFT |INNER |CROSS |FULL )?JOIN|QUALIFY|SELECT|WITH)\b)",
+    re.IGNORECASE,
+)
+
+
+def sql_lines(query: str) -> str:
+    """A query written in one long line, broken before its clauses; only white space is changed."""
+    if "\n" in query.strip() or len(query) < 90:
+        return query
+    depth = 0
+
+    def broken(found: re.Match[str]) -> str:
+        nonlocal depth
+        depth += {"(": 1, ")": -1}.get(found.group(), 0)
+        if found["clause"] is None:
+            return found.group()
+        return "\n" + "  " * min(max(depth, 0), 8) + found["clause"]
+
+    return _SQL.sub(broken, query)
+
+
+def written(field: str, code: str) -> str:
+    """SQL or Python of an argument, as it is shown."""
+    return (code if field == "code" else sql_lines(code)).strip("\n")
+
+
 _PLAIN = re.compile(r"\*+|`+|^[#>]+\s*|\[([^\[\]]{0,200})\]\([^()\s]{0,500}\)", re.MULTILINE)
 
 

@@ -3,12 +3,15 @@
 import dataclasses
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from sample_events import RUN, sample
 
 from agent_nb.events import Answered, RunStarted, ToolFinished
 from agent_nb.notebook.views import Lines, run_text
 from agent_nb.notebook.views.story import Call
 from agent_nb.notebook.views.text import table_lines, width
+from agent_nb.notebook.views.wording import sql_lines
 
 
 def told(events):
@@ -86,3 +89,33 @@ def test_ten_megabytes_stay_small():
     seen = {"id": "t", "ok": True, "content": [{"type": "text", "text": "x" * 10_000_000}]}
     events = [ToolFinished(run=RUN, step=1, id="t", name="read", observation=seen)] * 3
     assert len(run_text([*events, Answered(run=RUN, text="y" * 10_000_000)])) < 100_000
+
+
+LONG = "SELECT a, 'x FROM (y' AS t, count(*) FROM (SELECT a FROM \"my FROM\" WHERE b > 1) AS q WHERE a IS NOT NULL GROUP BY ALL"
+
+
+def test_a_query_in_one_line_is_broken_before_its_clauses():
+    shown = sql_lines(LONG)
+    assert shown.split() == LONG.split()
+    assert [line.strip().split(" ")[0] for line in shown.splitlines()] == [
+        "SELECT",
+        "FROM",
+        "FROM",
+        "WHERE",
+        "WHERE",
+        "GROUP",
+    ]
+    assert sql_lines("SELECT 1 FROM t") == "SELECT 1 FROM t"
+    assert sql_lines(shown) == shown
+
+
+@given(
+    st.lists(
+        st.sampled_from(["SELECT", "FROM", "(", ")", "'it''s FROM'", '"FROM"', "a", ",", "ORDER BY", "'"]),
+        min_size=30,
+    )
+)
+def test_only_white_space_of_a_query_changes(words):
+    query = " ".join(words)
+    shown = sql_lines(query)
+    assert shown.replace("\n", " ").split() == query.split()
