@@ -360,15 +360,12 @@ def trend(query: Query, names: set[str], say: Words) -> Steps:
     drawn = yield from chart(query, names, statements.trend(query, grain), grain, "line", len(found), say)
     if want.direction:
         key = "rank_low" if want.direction == "asc" else "rank_high"
-        if len(found) < total:
-            return (
-                nothing(query, say)
-                if not found
-                else say(
-                    "There are too many periods to name the extreme safely; narrow the time. Which period?",
-                    "时间段太多，请缩小范围。哪一段？",
-                )
+        if len(found) < total:  # too many to list: the extremes first
+            sql = statements.trend(query, grain).rsplit(" ORDER BY ", 1)[0] + f" ORDER BY {key}, 1 LIMIT 10"
+            best_first = yield from run(
+                query, say("I put the extremes first.", "把最大最小的排在前面。"), sql
             )
+            found = records(best_first)
         best = sorted((r for r in found if r[key] <= max(want.n, 1)), key=lambda r: r[key])
         end = say(
             "lowest" if want.direction == "asc" else "highest", "最低" if want.direction == "asc" else "最高"

@@ -13,12 +13,14 @@ _WORD_N = {
     w: i for i, w in enumerate(["two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"], 2)
 }
 _ZH_N = {c: i for i, c in enumerate("一二三四五六七八九十", 1)} | {"两": 2}
-_HIGH = "most|highest|largest|biggest|greatest|longest|top|maximum|strongest|heaviest|farthest|oldest"
-_LOW = "least|fewest|lowest|smallest|shortest|bottom|minimum|weakest|lightest|youngest"
+_HIGH = "most|highest|largest|biggest|greatest|longest|top|strongest|heaviest|farthest|oldest"
+_LOW = "least|fewest|lowest|smallest|shortest|bottom|weakest|lightest|youngest"
 
 _STATS = [
     ("median", english("median") + "|中位数|中值"),
     ("mean", english("averages?|mean|avg|on average") + "|平均值?|均值|平均每[个家]?"),
+    ("max", english("max|maximum") + "|最大值"),
+    ("min", english("min|minimum") + "|最小值"),
     (
         "distinct",
         english(r"(?:how many|number of|count of|count the)? ?(?:distinct|unique|different)")
@@ -117,6 +119,14 @@ def read(text: Text) -> Wanted:
     for name, pattern in _STATS:
         w.stats += [(name, *m.span()) for m in text.take_all(pattern)]
     w.stats.sort(key=lambda s: s[1])
+    ends = [s for s, _, _ in w.stats if s in ("max", "min")]
+    if ends and w.which and not w.direction:
+        w.stats = [s for s in w.stats if s[0] not in ("max", "min")]
+        w.direction, w.n, w.extreme = (
+            ("desc" if ends[0] == "max" else "asc"),
+            1,
+            "highest" if ends[0] == "max" else "lowest",
+        )
     if w.change:
         w.relative = w.relative or any(s == "share" for s, _, _ in w.stats)
         part = re.search(english("shares?|proportions?|fractions?") + "|占比|比例|份额", text.low)
@@ -284,8 +294,8 @@ def _order(text: Text, w: Wanted) -> None:
         text.take_all("最")
     for match in text.take_all(r"哪(?P<n>[两三四五六七八九十]|\d{1,3})[个家位种名条]"):
         w.which, w.n = True, _count(match["n"])
-    high = text.take_all(english(_HIGH) + "|最(?:多|高|大|长|好卖|贵|畅销|重|远)|排名")
-    low = text.take_all(english(_LOW) + "|最(?:少|低|小|短|便宜|轻|近)")
+    high = text.take_all(english(_HIGH) + "|最(?:多|高|大(?!值)|长|好卖|贵|畅销|重|远)|排名")
+    low = text.take_all(english(_LOW) + "|最(?:少|低|小(?!值)|短|便宜|轻|近)")
     if high or low:
         w.direction = w.direction if w.n and w.direction else "desc" if high else "asc"
         w.extreme = (high or low)[0].group()

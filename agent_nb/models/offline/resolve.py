@@ -24,6 +24,9 @@ _FOLLOW = re.compile(
 )
 
 
+_CHANGED = re.compile(r"chang|differ|develop|变化|变动")
+
+
 def follows(goal: str) -> bool:
     """Whether a goal reads like a change of the one before it ("and in August?", "那8月呢")."""
     return bool(_FOLLOW.search(goal.lower())) and len(goal) < 90
@@ -318,6 +321,13 @@ def _spans(raw: Raw, completed: list[Any], query: Query) -> None:
         query.periods = sorted(completed, key=lambda p: p.bounds() if not p.lacks_year else (p.part, p.part))
     if want.against and len(completed) == 1:
         query.periods = [completed[0].before(want.against), completed[0]]
+    elif (
+        want.change == "any"
+        and len(completed) == 1
+        and (query.dims or query.together)
+        and not _CHANGED.search(raw.text.low)
+    ):
+        want.change = ""  # "compare East and West in 2024": groups beside each other, not periods
     elif want.change and len(completed) == 1 and not completed[0].open:
         query.periods = [completed[0].before("unit"), completed[0]]
         query.notes.append(
@@ -344,6 +354,11 @@ def _decide(raw: Raw, slots: Slots, query: Query) -> None:
         raise Unclear(
             f"is that the mean of the rows in each {want.grain}, or the mean of the {want.grain} totals?",
             "是每期内各行的平均，还是各期总额的平均？",
+        )
+    if "count" in names and {"mean", "median"} & set(names):
+        raise Unclear(
+            "a mean of counts is more than I do; shall I count, or take the mean of a column?",
+            "“平均数量”我算不了：要计数，还是求某一列的平均？",
         )
     if len(names) > 1 and not slots.stat:
         numeric = [n for n in names if n in ("mean", "median", "total")]

@@ -35,6 +35,7 @@ class Slots:
 def assign(raw: Raw, table: Table, joinable: dict[str, Join], values: list[Value]) -> Slots:
     """Give every mention of the goal its role."""
     s = Slots(stat=raw.want.stat)
+    _amounts(raw, table)
     compared = _conditions(raw, table, s)
     for m in raw.mentions:
         if m in compared:
@@ -50,6 +51,21 @@ def assign(raw: Raw, table: Table, joinable: dict[str, Join], values: list[Value
     if len({m.sql for m in s.measures}) != len(s.measures):
         s.measures = list({m.sql: m for m in s.measures}.values())
     return s
+
+
+def _amounts(raw: Raw, table: Table) -> None:
+    """ "客户数量" is a number of customers, unless it is the quantity of something: ask."""
+    for before, m in zip(raw.mentions, raw.mentions[1:], strict=False):
+        if (
+            m.text in ("数量", "总数量")
+            and before.end == m.start
+            and not any(c.is_measure for c in before.columns)
+        ):
+            raise Unclear(
+                f'is "{before.text}{m.text}" the number of different {before.text}, or a total of the column?',
+                f"“{before.text}{m.text}”是指有多少个{before.text}，还是“{m.columns[0].name}”列的合计？",
+                (m.text,),
+            )
 
 
 def _role(raw: Raw, m: Mention, table: Table, joinable: dict[str, Join], s: Slots) -> None:
@@ -111,7 +127,8 @@ def _role(raw: Raw, m: Mention, table: Table, joinable: dict[str, Join], s: Slot
     if column.is_id and not grouped and not raw.want.direction:
         s.rows = True
         return
-    if column.kind == "number" and not grouped and not raw.want.direction and not column.is_id:
+    stated = any(0 <= m.start - end <= 2 for _, _, end in raw.want.stats)
+    if column.kind == "number" and not grouped and not column.is_id and stated and not s.measures:
         s.measures.append(Measure(sql, column.name, (column,)))
         return
     name_sql = _label(column, table, joinable, s)

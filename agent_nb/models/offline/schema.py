@@ -130,7 +130,7 @@ def quality(words: frozenset[str], column: Column, literal: str = "") -> int:
         return 3
     if literal and len(words) == 2 and _abbreviated(fold(literal).split(), fold(column.name)):
         return 3
-    strong = words - lexicon.WEAK
+    strong = words - {"id", "name", "code", "number", "value"}
     if strong and strong == name - lexicon.WEAK:
         return 2
     return 1 if strong and strong < name else 0
@@ -170,7 +170,7 @@ def _best(text: Text, run: list[tuple[str, int, int]], every: list[Column], leas
         return None
     if len(run) == 1 and run[0][0] in lexicon.STOPWORDS | set(lexicon.ZH_STOP):
         return None
-    if any(word in ("no", "not", "non") for word, _, _ in run) or {run[0][0], run[-1][0]} & _BETWEEN:
+    if any(word in ("no", "not", "non") for word, _, _ in run) or {word for word, _, _ in run} & _BETWEEN:
         return None
     words = frozenset(lexicon.concept(word) for word, _, _ in run)
     if len(run) > 1 and len(words) < len(run):
