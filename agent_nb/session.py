@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+import os
 import pathlib
 import uuid
 from collections.abc import Generator, Iterable, Iterator, Sequence
@@ -17,6 +18,7 @@ from .limits import Limits
 from .replies import without_surrogates
 from .result import Result
 from .task import Observation, Task, Usage
+from .tools.files import named_files
 from .tools.tool import Tool, Toolbox
 from .transcript import Transcript
 
@@ -72,7 +74,8 @@ class Session:
         self.rules = rules
         self.asker = asker
         self.result: Result | None = None
-        self._value_names = 0
+        self._files: list[str] = []
+        self._cache: dict[Any, Any] = {}
         self._transcript = Transcript(_path(self.name))
 
     @classmethod
@@ -149,7 +152,11 @@ class Session:
         from .tools.builtin import builtin_tools
 
         memory = self.memory if memory is _OWN_STORE else memory
-        mounted: list[Any] = list(self.tools) if self.tools is not None else builtin_tools(self.namespace)
+        self._files += [path for path in named_files(goal) if path not in self._files]
+        files = [path for path in self._files if os.path.exists(path)]
+        mounted: list[Any] = (
+            list(self.tools) if self.tools is not None else builtin_tools(self.namespace, files)
+        )
         if self.tools is None:
             mine = {
                 id(v): v for k, v in self.namespace.items() if isinstance(v, Tool) and not k.startswith("_")
@@ -160,7 +167,7 @@ class Session:
 
             taken = {getattr(tool, "name", getattr(tool, "__name__", "")) for tool in mounted}
             mounted += [t for t in memory_tools(memory, self.name, run, goal=goal) if t.name not in taken]
-        return Toolbox(mounted, namespace=self.namespace)
+        return Toolbox(mounted, namespace=self.namespace, cache=self._cache)
 
     # -- running ---------------------------------------------------------------------------------------------
 

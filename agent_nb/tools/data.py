@@ -19,15 +19,15 @@ def data_tools(namespace: dict[str, Any], allowed_paths: Iterable[Any] = ()) -> 
         namespace: the user's; read at each call, so that a changed table gives fresh answers.
         allowed_paths: CSV and Parquet files, or folders of them, that SQL may read.
     """
-    tools = [variables_tool(namespace)]
-    if not missing():
-        from .chart import chart_tool
-        from .describe import describe_tool
-        from .sql import Queries, sql_tool
+    if missing():
+        return [variables_tool(namespace)]
+    from .chart import chart_tool
+    from .describe import describe_tool
+    from .sql import Queries, sql_tool
 
-        queries = Queries(namespace, allowed_paths)
-        tools += [describe_tool(queries), sql_tool(queries), chart_tool(queries)]
-    return tools
+    queries = Queries(namespace, allowed_paths)
+    listed = variables_tool(namespace, queries.duck.file_tables)
+    return [listed, describe_tool(queries), sql_tool(queries), chart_tool(queries)]
 
 
 def missing() -> list[str]:

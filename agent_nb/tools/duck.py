@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from ..errors import SettingError, ToolError
 from ..redact import secret_name
+from .files import table_names
 from .table import FRAMES, column_name, kind_of, unique_names
 from .variables import shown
 from .waiting import waiting
@@ -25,7 +27,8 @@ class Duck:
 
     Args:
         namespace: its tables can be named in a query.
-        allowed_paths: CSV, Parquet and JSON files (or folders of them) that a query may read.
+        allowed_paths: CSV, Parquet and JSON files (or folders of them) that a query may read; each file is
+            also a table under its own name.
     """
 
     def __init__(self, namespace: Json, allowed_paths: Iterable[Any] = ()) -> None:
@@ -34,7 +37,20 @@ class Duck:
         for path in self.paths:
             if not os.path.exists(path):
                 raise SettingError(f"there is no file {path}; name files and folders that exist")
+        self.files = table_names(path for path in self.paths if not os.path.isdir(path))
         self._connection: Any = None
+
+    def file_tables(self) -> Iterator[Json]:
+        """One entry a file for the list of variables; a file that cannot be read says why."""
+        for name, path in self.files.items():
+            entry: Json = {"name": name, "type": "file"}
+            try:
+                found, _ = self.query(f"DESCRIBE SELECT * FROM {_text(path)}")
+            except ToolError as error:
+                yield entry | {"summary": str(error)}
+                continue
+            rows = zip(found["column_name"], found["column_type"], strict=True)
+            yield entry | {"columns": [{"name": column, "dtype": kind} for column, kind in rows]}
 
     def query(self, sql: str, rows: int = ROWS) -> tuple[Any, bool]:
         """(DataFrame of at most `rows` rows, whether that is all) of one SELECT.
@@ -70,6 +86,10 @@ class Duck:
             folders = [path for path in self.paths if os.path.isdir(path)]
             connection.execute(f"SET allowed_paths={_list(files)}" if files else "SELECT 1")
             connection.execute(f"SET allowed_directories={_list(folders)}" if folders else "SELECT 1")
+            for name, path in self.files.items():
+                # A file that cannot be read must not keep the others from being queried.
+                with contextlib.suppress(duckdb.Error):
+                    connection.execute(f"CREATE VIEW {quoted(name)} AS SELECT * FROM {_text(path)}")
             connection.execute("SET enable_external_access=false")
             connection.execute("SET lock_configuration=true")
             self._connection = connection
@@ -143,7 +163,12 @@ def quoted(name: str) -> str:
 
 def _list(texts: list[str]) -> str:
     """A list of texts as SQL writes it."""
-    return "[" + ", ".join("'" + text.replace("'", "''") + "'" for text in texts) + "]"
+    return "[" + ", ".join(map(_text, texts)) + "]"
+
+
+def _text(text: str) -> str:
+    """A text as SQL writes it."""
+    return "'" + text.replace("'", "''") + "'"
 
 
 def _fetch(connection: Any, sql: str, rows: int) -> tuple[Any, bool]:

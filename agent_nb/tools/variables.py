@@ -7,7 +7,7 @@ import fnmatch
 import json
 import re
 import types
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from ..errors import ToolError
@@ -30,20 +30,21 @@ _SKIPPED = (
 _SIZED = (list, tuple, set, frozenset, dict, bytes, bytearray)
 
 
-def variables_tool(namespace: Json) -> Tool:
-    """`list_variables` over `namespace`."""
+def variables_tool(namespace: Json, files: Callable[[], Iterable[Json]] = tuple) -> Tool:
+    """`list_variables` over `namespace`; `files` gives entries of the data files that the user named."""
 
     @tool
     def list_variables(pattern: str = "") -> object:
         """List the notebook's variables: tables with their columns and types, other values by type and size.
 
-        Databases (SQLAlchemy engines) list their tables as "engine.table". Values of secret-looking names are
-        never shown.
+        Databases (SQLAlchemy engines) list their tables as "engine.table"; files that the user named are tables
+        under their own name, in double quotes in SQL. Values of secret-looking names are never shown.
 
         Args:
             pattern: part of a name, or a pattern with * and ?; empty for all.
         """
         entries = list(described(namespace, pattern))
+        entries += [e for e in files() if pattern not in namespace and _matches(e["name"], pattern, False)]
         entries.sort(key=lambda entry: "columns" not in entry)
         return Reply(_within(entries, pattern), total_chars=TOTAL_CHARS)
 
