@@ -25,6 +25,7 @@ _NUMBER = re.compile(
     r"(?P<exponent>[eE][-+]?\d+)?(?P<unit>\s?(?:%|％|万|亿)|(?:k|K|M|bn)(?![A-Za-z]))?"
     r"(?:(?![A-Za-z0-9_])|(?=(?:min|ms|sec|s|h|hrs?|km|kg|m|mi|pts?|pp|x|USD|EUR)\b))"
 )
+_NAME = re.compile(r"(?<!\w)[A-Za-z]\w*(?:-\w+)+")  # claude-sonnet-5-5, A-1001
 _CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
 _LIST_NUMBER = re.compile(r"^[ \t]*\d+[.)](?=\s)", re.MULTILINE)
 
@@ -75,7 +76,7 @@ def trace(answer: str, seen: Iterable[tuple[str, str]]) -> list[Number]:
 def _numbers(text: str) -> Iterator[tuple[Number, int, float]]:
     """(number, decimals shown, factor of its unit) for each number outside code and list markers."""
     blank = text
-    for pattern in (_CODE, _LIST_NUMBER):
+    for pattern in (_CODE, _NAME, _LIST_NUMBER):
         blank = pattern.sub(lambda m: " " * len(m.group()), blank)
     dates = [m.span() for m in _DATE.finditer(blank)]
     found: list[tuple[int, Number, int, float]] = [

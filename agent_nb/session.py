@@ -116,6 +116,11 @@ class Session:
         return str(getattr(self.model, "name", type(self.model).__name__))
 
     @property
+    def model_reason(self) -> str:
+        """Why it is this model ("no credentials were found …"), or ""."""
+        return self._reason or str(getattr(self.model, "note", ""))
+
+    @property
     def messages(self) -> list[Json]:
         """The history, in the Messages API's shape; always one that the API accepts."""
         return transcript.history(self._transcript.turns())
@@ -203,7 +208,7 @@ class Session:
         """The same run, one event at a time; closing the generator stops it cleanly.
 
         Args:
-            model, limits, approve, memory, planner: for this run only.
+            model: from this run on. limits, approve, memory, planner: for this run only.
             use: names of variables that are handed over: their schema enters the window.
             cell: id of the notebook cell; it replaces that cell's earlier turn.
         """
@@ -293,7 +298,7 @@ class Session:
             message=message,
             session=self.name,
             model=self.model_name,
-            model_reason=self._reason or str(getattr(bench.model, "note", "")),
+            model_reason=self.model_reason,
             planner=self.planner,
             limits=bench.limits.to_dict(),
             tools=[schema["name"] for schema in bench.schemas()],

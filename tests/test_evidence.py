@@ -41,7 +41,15 @@ def test_not_held(text):
 
 
 @pytest.mark.parametrize(
-    "answer", ["B6 and 9E and N123 lead", "see `_r1` and `x = 99`", "1. first\n2. second", "_r77", "v2"]
+    "answer",
+    [
+        "B6 and 9E and N123 lead",
+        "see `_r1` and `x = 99`",
+        "claude-sonnet-5-5 and order A-1001",
+        "1. first\n2. second",
+        "_r77",
+        "v2",
+    ],
 )
 def test_names_code_and_list_marks_are_no_numbers(answer):
     assert trace(answer, [("_r1", TABLE)]) == []

@@ -271,7 +271,7 @@ def _model(session: Any) -> str:
         name = session.model_name
     except SettingError as error:
         return one_line(error)
-    reason = getattr(session, "model_reason", "") or getattr(session, "_reason", "")
+    reason = session.model_reason
     return f"{name} ({reason})" if reason else str(name)
 
 
