@@ -14,6 +14,9 @@ from .wording import Words, number, signed, table
 
 Json = dict[str, Any]
 
+MOST_LISTED = 40
+"""Groups or periods that are all fetched, where a tool shows only the first rows of a result."""
+
 
 def single(query: Query, say: Words) -> Steps:
     want = query.want
@@ -158,12 +161,14 @@ def by_group(query: Query, names: set[str], say: Words) -> Steps:
         return nothing(query, say)
     if not order:
         more = int(got.get("total_rows") or len(found))
-        if len(found) < more <= 40 and found:
+        while len(found) < more <= MOST_LISTED:
             rest = yield from run(
                 query,
                 say("The result was cut; I fetch the rest.", "结果被截断，取剩下的行。"),
                 statements.grouped(query, order, limit, len(found)),
             )
+            if not records(rest):
+                break
             found += records(rest)
     body = _ranked(query, found, order, say) if order else _listed(query, found, say)
     return body + (
@@ -350,12 +355,14 @@ def trend(query: Query, names: set[str], say: Words) -> Steps:
     if not found:
         return nothing(query, say)
     total = int(found[0]["periods"])
-    if len(found) < total <= 40:
+    while len(found) < total <= MOST_LISTED:
         rest = yield from run(
             query,
             say("The result was cut; I fetch the rest.", "结果被截断，取剩下的行。"),
             statements.trend(query, grain) + f" OFFSET {len(found)}",
         )
+        if not records(rest):
+            break
         found += records(rest)
     drawn = yield from chart(query, names, statements.trend(query, grain), grain, "line", len(found), say)
     if want.direction:

@@ -63,7 +63,7 @@ _CHANGES = [
         english(
             r"compar(?:e|ed|ing|ison)(?: (?:to|with))?|versus|vs\.?|against|chang(?:e|ed|es)|differ(?:s|ed|ence|ences)?|develop(?:ed|ment)?|moved(?: the)?"
         )
-        + "|变化|变动|对比|比较|相比|相差|差异|差多少|波动",
+        + "|变化|变动|对比|比较|比(?=\x01)|相比|相差|差异|差多少|波动",
     ),
 ]
 

@@ -55,6 +55,13 @@ def resolve(goal: str, earlier: list[str], tables: list[Table], texts: list[str]
     if slots.several and not slots.dims and len(raw.periods) < 2:
         query.dims, query.together = slots.several[:1], True
     query.having, query.having_label = slots.having
+    asked = len(re.findall(r"\b(?:which|what)\b|哪", raw.text.low))
+    if asked > 1 and len(query.dims) > 1 and raw.want.direction and not raw.want.change:
+        both = ", ".join(d.label for d in query.dims)
+        raise Unclear(
+            f"shall I rank the combinations of {both}, or one of them first and then the other inside it?",
+            f"是给 {both} 的组合排名，还是先看一个、再在其中看另一个？",
+        )
     if raw.want.quality == "both":
         raise Unclear(
             "highest and lowest at once is more than I do; which one first?",

@@ -33,6 +33,7 @@ SALES = [
     ("revenue for customers older than 30", "older than 30"),
     ("orders with a refund over 10%", "10%"),
     ("Top product in each region by revenue", "region"),
+    ("Which region had the lowest revenue in 2024 and which product?", "combinations"),
     ("Which region's share of revenue rose most from 2023 to 2024?", "share"),
     ("How many customers bought both Laptop and Phone?", "both"),
     ("How many customers bought all products?", "all"),
@@ -212,3 +213,29 @@ def test_many_groups_are_never_read_from_a_cut_table(ask):
     answer = ask("Which shop has the highest total amount?", {"t": frame})
     assert answer.body.startswith(f"**{best.idxmax()}**")
     assert "300 groups" in answer.body
+
+
+def test_a_value_of_one_letter_counts(ask, world):
+    frame = world["staff"](5)
+    answer = ask("average salary of F", {"staff": frame})
+    assert f"{frame[frame.gender == 'F'].salary.mean():,.2f}" in answer.body
+
+
+def test_groups_side_by_side_in_one_period_are_not_compared_with_another_period(ask, world):
+    frame = world["sales"](5)
+    answer = ask("Compare revenue of Laptop and Phone in 2024", {"sales": frame})
+    in_2024 = frame[frame.order_date.dt.year == 2024].groupby("product").amount.sum()
+    assert f"{in_2024['Laptop']:,.2f}".rstrip("0").rstrip(".") in answer.body
+    assert "2023" not in answer.body
+
+
+def test_a_number_of_customers_is_not_a_quantity(ask, world):
+    assert ask("客户数量", {"销售": world["chinese"]()}).asks
+    assert ask("How many units does the average customer buy?", {"sales": world["sales"]()}).asks
+
+
+def test_every_group_is_listed_though_results_are_cut(ask, world):
+    frame = world["staff"](5)
+    answer = ask("number of employees by age", {"staff": frame})
+    for age, count in frame.groupby("age").size().items():
+        assert f"| {age} | {count} |" in answer.body
