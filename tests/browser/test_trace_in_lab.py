@@ -134,14 +134,14 @@ def test_what_the_reader_opened_stays_open_and_a_reload_can_be_mended(lab, run_a
     model = (
         MODEL
         + "m = ScriptedModel([say('Look.', call('a', 'list_variables')), lambda r: slow_reply()])\n"
-        + ("def slow_reply():\n    out = list(range(0))\n    time.sleep(6)\n    return say('Slept well.')\n")
+        + ("def slow_reply():\n    time.sleep(6)\n    return say('Slept well.')\n")
     )
     name = lab.write([model, "%%agent -m m --no-memory -s reloaded\nLook around.", "%agent trace reloaded"])
     page = lab.open(name)
     run_all(page)
     page.locator(f"{TRACE} summary", has_text="list_variables").click()
     expect(page.locator(f"{TRACE} details[open]")).to_have_count(1)
-    expect(page.locator(".agent-nb-now")).to_contain_text(
+    expect(page.locator(".agent-nb-line")).to_contain_text(
         re.compile(r"step 2 · asking scripted · [1-9]\.\d s")
     )
     expect(page.locator(f"{TRACE} details[open]")).to_have_count(1)

@@ -34,7 +34,7 @@ MUTED = "opacity:.68"
 SMALL = "font-size:12px"
 PRE = (
     "margin:4px 0;padding:7px 10px;background:rgba(128,128,128,.1);border-radius:5px;overflow:auto;"
-    "max-height:320px;font-size:12px;line-height:1.45;white-space:pre-wrap;overflow-wrap:anywhere"
+    "max-height:230px;font-size:12px;line-height:1.45;white-space:pre-wrap;overflow-wrap:anywhere"
 )
 CODE = "padding:0 3px;background:rgba(128,128,128,.14);border-radius:3px;font-size:92%"
 FRAME = (
