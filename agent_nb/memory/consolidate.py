@@ -56,7 +56,7 @@ class Turn:
 def propose(turn: Turn) -> tuple[list[Json], list[Json]]:
     """Rows to write (arguments of `Memory.add`), and what is left out with the reason."""
     told, left_out = _told(turn)
-    concluded, more = _conclusion(turn, bool(told))
+    concluded, more = _conclusion(turn)
     return [*told, *concluded, *_writes(turn)], left_out + more
 
 
@@ -81,9 +81,9 @@ def kind(text: str) -> str:
 
 def _told(turn: Turn) -> tuple[list[Json], list[Json]]:
     rows, left_out = [], []
-    if turn.saved_ids:
-        return [], []
     for text in statements(turn.goal):
+        if _saved(turn, text):
+            continue
         if has_secret(text):
             left_out.append({"text": "…", "reason": "it holds a secret, which memory never keeps"})
             continue
@@ -92,12 +92,27 @@ def _told(turn: Turn) -> tuple[list[Json], list[Json]]:
     return rows, left_out
 
 
-def _conclusion(turn: Turn, told: bool) -> tuple[list[Json], list[Json]]:
+def _saved(turn: Turn, text: str) -> bool:
+    """Whether a call of this run has written it already, if in slightly other words."""
+    said = set(tokens(text))
+    for seen in turn.observations:
+        if seen["ok"] and seen["name"] == "save_memory":
+            kept = str(seen["input"].get("text", ""))
+            if normal(kept) == normal(text) or (said and len(said & set(tokens(kept))) >= 0.8 * len(said)):
+                return True
+    return False
+
+
+def _conclusion(turn: Turn) -> tuple[list[Json], list[Json]]:
     """A done run's conclusion: the sentences whose numbers all have evidence in tool results of this run."""
     asked = " ".join(turn.goal.split())
-    if told or turn.saved_ids or not turn.done or not turn.answer.strip():
+    if not turn.done or not turn.answer.strip():
         return [], []
-    worked = {f"{o['value_name']} {o['name']}".strip() for o in turn.observations if o["ok"]}
+    worked = {
+        f"{o.get('value_name', '')} {o['name']}".strip()
+        for o in turn.observations
+        if o["ok"] and not o["name"].endswith("_memory")
+    }
     kept, left_out = [], []
     for start, sentence in _sentences(turn.answer):
         rows = [row for row in turn.evidence if start <= row["span"][0] < start + len(sentence)]

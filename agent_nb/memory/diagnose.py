@@ -3,12 +3,9 @@
 from __future__ import annotations
 
 import dataclasses
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from .text import tokens
-
-if TYPE_CHECKING:
-    from .memory import Memory
 
 
 @dataclasses.dataclass(frozen=True)
@@ -25,7 +22,7 @@ class Diagnosis:
         return f"{self.explanation} {self.change}".strip()
 
 
-def why(memory: Memory, question: str) -> Diagnosis:
+def why(memory: Any, question: str) -> Diagnosis:
     """Walk the gates for `question` and name the first one at which its best record was lost."""
     recall = memory.recall(question)
     terms = set(tokens(question))

@@ -75,7 +75,8 @@ class Recall:
             for g in self.gates
         )
         hits = "".join(f"<li>{hit.score:.2f} {html.escape(hit.record.text)}</li>" for hit in self.hits)
-        return f"<div><ol>{gates}</ol><ul>{hits or '<li>nothing</li>'}</ul></div>"
+        whole = f"<div><ol>{gates}</ol><ul>{hits or '<li>nothing</li>'}</ul></div>"
+        return whole.encode("utf-8", "replace").decode()
 
 
 @dataclasses.dataclass(frozen=True)
@@ -106,7 +107,8 @@ def recall(question: Question, index: Index, embedder: Any) -> Recall:
 
 def line(record: MemoryRecord) -> str:
     """A record as it stands in the window. It is data: it can neither end its line nor its fence."""
-    text = " ".join(record.text.split()).translate(_FENCE)
+    whole = record.text.encode("utf-8", "replace").decode()
+    text = " ".join(whole.split()).translate(_FENCE)
     return f"- [{record.type} · {record.created:%Y-%m-%d} · {record.source} · {record.id}] {text}"
 
 
@@ -160,8 +162,10 @@ def _candidates(
 
 
 def _semantic(text: str, index: Index, embedder: Any) -> dict[int, float]:
-    if embedder is None or index.vectors is None or not text.strip():
+    if embedder is None or index.vectors is None:
         return {}
+    if not text.strip():
+        return dict.fromkeys(range(len(index.records)), 0.0)
     cosines = index.semantic(embedder.embed([text], "query")[0])
     low, high = getattr(embedder, "unrelated", 0.2), getattr(embedder, "same", 0.8)
     return {i: min(max((float(c) - low) / (high - low), 0.0), 1.0) for i, c in enumerate(cosines)}
@@ -221,9 +225,11 @@ def _scored(
 
 def _row(hit: Hit, passed: bool) -> Json:
     names = ("score", "similarity", "importance", "freshness", "reason")
-    return {"id": hit.record.id, "text": hit.record.text[:200], "passed": passed} | {
-        n: getattr(hit, n) for n in names
-    }
+    return {
+        "id": hit.record.id,
+        "text": hit.record.text[:200].encode("utf-8", "replace").decode(),
+        "passed": passed,
+    } | {n: getattr(hit, n) for n in names}
 
 
 def _within_budget(question: Question, passed: list[Hit], gates: list[Json]) -> tuple[list[Hit], int]:
@@ -232,7 +238,7 @@ def _within_budget(question: Question, passed: list[Hit], gates: list[Json]) -> 
     skipped: list[Json] = []
     used = 0
     for hit in passed:
-        if len(hits) == question.k:
+        if len(hits) >= question.k:
             break
         cost = estimate_tokens(line(hit.record))
         if used + cost > question.budget:

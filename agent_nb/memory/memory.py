@@ -7,24 +7,17 @@ import datetime
 import os
 import pathlib
 import threading
-import uuid
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..errors import SettingError
 from ..places import home
-from ..redact import has_secret
-from . import consolidate, diagnose, embed, forget, ledger, load, statement, store
+from . import consolidate, diagnose, draft, embed, forget, ledger, load, statement, store
 from .index import Index
 from .load import Question, Recall
-from .record import SOURCES, TYPES, MemoryRecord
-from .text import normal, tokens
+from .record import MemoryRecord
 
 Json = dict[str, Any]
-Moment = datetime.datetime | str | None
-
-_RANK = {"user_explicit": 3, "import": 2, "task": 1, "tool": 0}
-_WEIGHT = {"user_explicit": 0.9, "import": 0.6, "task": 0.5, "tool": 0.4}
 
 
 class Memory:
@@ -73,7 +66,7 @@ class Memory:
         evidence: Sequence[Any] = (),
         tags: Sequence[str] = (),
         entities: Sequence[str] = (),
-        created: Moment = None,
+        created: draft.Moment = None,
         session: str | None = None,
     ) -> MemoryRecord:
         """Write one memory; it is committed with its index when this returns.
@@ -88,7 +81,7 @@ class Memory:
 
     def add_many(self, rows: Iterable[Json]) -> list[MemoryRecord]:
         """Write several in one transaction, in order; each a dict of `add`'s arguments."""
-        return [record for record, _ in self._write([_new(self.user, row) for row in rows])]
+        return [record for record, _ in self._write([draft.new(self.user, row) for row in rows])]
 
     def _write(self, records: list[MemoryRecord]) -> list[tuple[MemoryRecord, str]]:
         """Each record as it stands after the write, with what was done: added, merged, superseded, pending."""
@@ -100,33 +93,40 @@ class Memory:
         return done
 
     def _place(self, db: Any, record: MemoryRecord, vector: bytes | None) -> tuple[MemoryRecord, str]:
-        same = store.select(db, self.user, "normal=? AND status IN ('active','pending')", [_normal(record)])
-        same = [old for old in same if old.type == record.type or "episode" not in (old.type, record.type)]
-        if same and (record.type != "episode" or same[0].created == record.created):
-            merged = _merged(same[0], record)
+        same = store.select(
+            db, self.user, "normal=? AND status IN ('active','pending')", [draft.normal_of(record)]
+        )
+        same = [old for old in same if _same_thing(old, record)]
+        if same:
+            merged = draft.merged(same[0], record)
+            if merged.status != same[0].status:  # a better source says what was doubted: the other yields
+                for old in self._contradicted(db, merged):
+                    self._supersede(db, old, merged.id)
             store.update(db, merged)
             store.note(db, self.user, "merged", merged.id, mentions=merged.mentions)
             return merged, "merged"
-        for old in self._contradicted(db, record):
-            if _RANK[record.source] < _RANK[old.source]:
+        against = self._contradicted(db, record)
+        for old in against:
+            if draft.RANK[record.source] < draft.RANK[old.source]:
                 record = dataclasses.replace(record, status="pending")
-                self._put(db, record, vector)
+                record = self._put(db, record, vector)
                 store.note(db, self.user, "pending", record.id, contradicts=old.id)
                 return record, "pending"
-            store.update(db, dataclasses.replace(old, status="superseded", superseded_by=record.id))
-            store.note(db, self.user, "superseded", old.id, by=record.id)
-            self._put(db, record, vector)
-            store.note(db, self.user, "added", record.id, supersedes=old.id)
-            return record, "superseded"
-        self._put(db, record, vector)
+        for old in against:
+            self._supersede(db, old, record.id)
+        record = self._put(db, record, vector)
         store.note(db, self.user, "added", record.id)
-        return record, "added"
+        return record, "superseded" if against else "added"
+
+    def _supersede(self, db: Any, old: MemoryRecord, by: str) -> None:
+        store.update(db, dataclasses.replace(old, status="superseded", superseded_by=by))
+        store.note(db, self.user, "superseded", old.id, by=by)
 
     def _contradicted(self, db: Any, record: MemoryRecord) -> list[MemoryRecord]:
         if record.type == "episode" or not record.subject:
             return []
         mine = statement.Statement(record.subject, record.attribute, record.value)
-        others = store.select(db, self.user, "key=? AND status='active'", [_key(record)])
+        others = store.select(db, self.user, "key=? AND status='active'", [draft.key_of(record)])
         return [
             old
             for old in others
@@ -134,15 +134,16 @@ class Memory:
             and statement.contradict(statement.Statement(old.subject, old.attribute, old.value), mine)
         ]
 
-    def _put(self, db: Any, record: MemoryRecord, vector: bytes | None) -> None:
+    def _put(self, db: Any, record: MemoryRecord, vector: bytes | None) -> MemoryRecord:
         if vector is not None:
             record = dataclasses.replace(record, embedder=self._embedder.name)
-        store.put(db, record, _normal(record), _key(record), _terms(record), vector)
+        store.put(db, record, draft.normal_of(record), draft.key_of(record), draft.terms_of(record), vector)
+        return record
 
     def _embedded(self, records: list[MemoryRecord]) -> list[bytes | None]:
         if self._embedder is None or not records:
             return [None] * len(records)
-        vectors = self._embedder.embed([_sendable(record.text) for record in records], "record")
+        vectors = self._embedder.embed([draft.sendable(record.text) for record in records], "record")
         return [vector.astype("float32").tobytes() for vector in vectors]
 
     # -- reading -----------------------------------------------------------------------------------------------
@@ -169,7 +170,9 @@ class Memory:
             embedder = (
                 self._embedder if index.records else None
             )  # it takes seconds to load; an empty store needs none
-            return load.recall(Question(_sendable(query), k, budget, threshold, types, now), index, embedder)
+            moment = draft.moment(now)
+            question = Question(draft.sendable(query), k, budget, threshold, types, moment)
+            return load.recall(question, index, embedder)
 
     def _fresh_index(self) -> Index:
         changes = self._store.changes(self.user)
@@ -183,14 +186,14 @@ class Memory:
         """Records written under another embedder get vectors of this one, for this process."""
         lacking = self._index.lacking
         if lacking and self._index.vectors is not None:
-            texts = [_sendable(self._index.records[i].text) for i in lacking]
+            texts = [draft.sendable(self._index.records[i].text) for i in lacking]
             self._index.vectors[lacking] = self._embedder.embed(texts, "record")
             self._index.lacking = []
 
     def get(self, id: str) -> MemoryRecord | None:
         """The record of that id; None for an unknown one or another user's."""
         with self._store.reading() as db:
-            found = store.select(db, self.user, "id=?", [id])
+            found = store.select(db, self.user, "id=?", [draft.sendable(id)])
         return found[0] if found else None
 
     def search(self, text: str = "", **fields: Any) -> list[MemoryRecord]:
@@ -267,13 +270,14 @@ class Memory:
                 "type": old.type,
                 "source": "user_explicit",
                 "tags": old.tags,
+                "entities": old.entities,
                 "created": old.created,
             }
-            new = _new(self.user, row | {"session": old.session})
+            new = draft.new(self.user, row | {"session": old.session})
             vector = self._embedded([new])[0]
             with self._store.writing(self.user) as db:
                 store.update(db, dataclasses.replace(old, status="superseded", superseded_by=new.id))
-                self._put(db, new, vector)
+                new = self._put(db, new, vector)
                 store.note(db, self.user, "edited", new.id, supersedes=id)
             return new
 
@@ -317,7 +321,7 @@ class Memory:
             with self._store.writing(self.user) as db:
                 if verdict == "keep":
                     for old in self._contradicted(db, record):
-                        store.update(db, dataclasses.replace(old, status="superseded", superseded_by=id))
+                        self._supersede(db, old, id)
                 record = dataclasses.replace(record, status="revoked" if verdict == "drop" else "active")
                 store.update(db, record)
                 store.note(db, self.user, "resolved", id, verdict=verdict)
@@ -355,7 +359,7 @@ class Memory:
         """
         turn = consolidate.Turn(**run)
         proposed, left_out = consolidate.propose(turn)
-        records = [_new(self.user, row | {"session": turn.session, "run": turn.run}) for row in proposed]
+        records = [draft.new(self.user, row | {"session": turn.session, "run": turn.run}) for row in proposed]
         written = [
             {
                 "id": record.id,
@@ -390,7 +394,7 @@ class Memory:
                 if taken and taken[0] == self.user:
                     continue
                 if taken:  # the same id belongs to someone else: theirs stays untouched
-                    record = dataclasses.replace(record, id=_id())
+                    record = dataclasses.replace(record, id=draft.new_id(), superseded_by="")
                 self._put(db, record, vector)
                 store.note(db, self.user, "imported", record.id)
                 new += 1
@@ -416,88 +420,8 @@ def _path(where: str | os.PathLike[str] | None) -> pathlib.Path | None:
     return pathlib.Path(text).expanduser()
 
 
-def _new(user: str, row: Json) -> MemoryRecord:
-    text = row["text"]
-    if not isinstance(text, str) or not text.strip():
-        raise SettingError("a memory is a text that is not empty")
-    if has_secret(text):
-        raise SettingError(
-            "this holds a secret (a key, token or password), which memory never keeps; leave it out"
-        )
-    type, source = row.get("type", "fact"), row.get("source", "user_explicit")
-    for value, choices, name in ((type, TYPES, "type"), (source, SOURCES, "source")):
-        if value not in choices:
-            raise SettingError(f"a memory's {name} is one of {', '.join(choices)}, not {value!r}")
-    now = datetime.datetime.now(datetime.UTC)
-    said = statement.Statement() if type == "episode" else statement.read(text)
-    days = forget.DAYS.get(type)
-    return MemoryRecord(
-        id=_id(),
-        user=user,
-        text=text,
-        type=type,
-        source=source,
-        subject=said.subject,
-        attribute=said.attribute,
-        value=said.value,
-        session=row.get("session") or "",
-        run=row.get("run") or "",
-        created=_moment(row.get("created")) or now,
-        recorded=now,
-        weight=_WEIGHT[source],
-        expires=now + datetime.timedelta(days=days) if days else None,
-        tags=tuple(row.get("tags") or ()),
-        entities=tuple(row.get("entities") or ()),
-        evidence=tuple(e if isinstance(e, dict) else {"text": str(e)} for e in row.get("evidence") or ()),
-    )
-
-
-def _merged(old: MemoryRecord, new: MemoryRecord) -> MemoryRecord:
-    stronger = new if _RANK[new.source] > _RANK[old.source] else old
-    evidence = old.evidence + tuple(row for row in new.evidence if row not in old.evidence)
-    return dataclasses.replace(
-        old,
-        mentions=old.mentions + 1,
-        source=stronger.source,
-        weight=min(1.0, max(old.weight, new.weight) + 0.02),
-        status="active" if stronger is new else old.status,
-        last_access=new.recorded,
-        expires=new.expires,
-        evidence=evidence[-20:],
-    )
-
-
-def _moment(value: Moment) -> datetime.datetime | None:
-    """A time as aware UTC; one without a zone is taken as UTC."""
-    if isinstance(value, str):
-        try:
-            value = datetime.datetime.fromisoformat(value)
-        except ValueError:
-            raise SettingError(f"created is {value!r}; give a datetime or ISO 8601 text") from None
-    if value is None:
-        return None
-    zoned = value if value.tzinfo else value.replace(tzinfo=datetime.UTC)
-    return zoned.astimezone(datetime.UTC)
-
-
-def _id() -> str:
-    return "m" + uuid.uuid4().hex[:10]
-
-
-def _sendable(text: str) -> str:
-    return text.encode("utf-8", "replace").decode()
-
-
-def _normal(record: MemoryRecord) -> str:
-    return _sendable(normal(record.text))
-
-
-def _key(record: MemoryRecord) -> str:
-    subject, attribute = statement.Statement(record.subject, record.attribute).key()
-    return _sendable(f"{' '.join(subject)}|{attribute}") if subject else ""
-
-
-def _terms(record: MemoryRecord) -> list[str]:
-    # Date and tags belong to what is searched: "in May" and a business term find what was said then or under it.
-    extra = f"{record.created:%B %Y} {' '.join(record.tags)} {' '.join(record.entities)}"
-    return [_sendable(term) for term in tokens(f"{record.text} {extra}")]
+def _same_thing(old: MemoryRecord, new: MemoryRecord) -> bool:
+    """Whether two records of one text are one memory; the same words at another time are another episode."""
+    if "episode" not in (old.type, new.type):
+        return True
+    return old.type == new.type and (old.created == new.created or new.created == new.recorded)

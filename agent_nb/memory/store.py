@@ -60,6 +60,7 @@ class Store:
                 # A network file system cannot share the memory that WAL needs; SQLite then keeps its old journal.
                 db.execute("PRAGMA journal_mode=WAL")
                 db.execute("PRAGMA synchronous=FULL")
+                db.execute("PRAGMA secure_delete=ON")  # an erased text leaves no bytes behind
                 _migrate(db)
             except BaseException:
                 db.close()
@@ -78,6 +79,8 @@ class Store:
         """One transaction of `user`: all of it is kept, or nothing."""
         with self._lock, _told(self.path):
             db = self._connection()
+            if db.in_transaction:  # an interrupt came between the last transaction and its end
+                db.execute("ROLLBACK")
             db.execute("BEGIN IMMEDIATE")
             try:
                 yield db
