@@ -327,16 +327,20 @@ class Memory:
                 store.note(db, self.user, "resolved", id, verdict=verdict)
             return record
 
-    def mark_used(self, ids: Iterable[str], run: str = "") -> None:
-        """A run put these into its window: their hits and last access change."""
-        ids = list(ids)
+    def mark_used(self, used: Recall | Iterable[str], run: str = "") -> None:
+        """A run put these (a Recall, or ids) into its window: hits, last access and expiry change."""
+        ids = [hit.record.id for hit in used] if isinstance(used, Recall) else list(used)
         if not ids:
             return
         now = datetime.datetime.now(datetime.UTC)
         with self._lock, self._store.writing(self.user) as db:
             for id in ids:
                 for record in store.select(db, self.user, "id=?", [id]):
-                    store.update(db, dataclasses.replace(record, hits=record.hits + 1, last_access=now))
+                    ends = forget.renewed(record, now)
+                    used_now = dataclasses.replace(
+                        record, hits=record.hits + 1, last_access=now, expires=ends
+                    )
+                    store.update(db, used_now)
                     store.note(db, self.user, "used", id, run=run)
 
     def expire(self, now: datetime.datetime | None = None, dry_run: bool = False) -> list[Json]:

@@ -199,3 +199,16 @@ def test_what_another_connection_wrote_is_recalled_at_once(tmp_path):
         assert list(two.recall("late flights")) == []
         record = one.add(DELAYED)
         assert [hit.record.id for hit in two.recall("when is a flight delayed?")] == [record.id]
+
+
+def test_what_is_unused_ends_and_use_renews_it(memory):
+    record = memory.add(DELAYED)
+    memory.mark_used(memory.recall("when is a flight delayed?"), "r1")
+    used = memory.get(record.id)
+    assert used.hits == 1
+    assert used.expires > record.expires
+    assert memory.expire(now=record.expires) == []
+    assert [row["id"] for row in memory.expire(now=used.expires, dry_run=True)] == [record.id]
+    assert memory.get(record.id) is not None
+    memory.expire(now=used.expires)
+    assert memory.get(record.id) is None
