@@ -22,6 +22,12 @@ from .wording import Words
 
 Json = dict[str, Any]
 
+IMAGE_TOKENS = 1_500
+"""About what a chart of 1,000 by 700 pixels costs a model that sees it."""
+
+_SENT_BACK = re.compile(r"\s*(?:Not done yet\.|Go on from where you stopped\.|Go on\.|Continue\.?\s*$)")
+"""What the loop says to a model about the goal it works on: no goal of its own."""
+
 
 class OfflineModel:
     """Answers questions about tables, and about tools and memories, by rules. No key, no network, no cost."""
@@ -66,8 +72,8 @@ class OfflineModel:
         for piece in re.findall(r"\S+\s*(?:\S+\s*){0,5}|\s+", thought):
             yield {"type": "text_delta", "text": piece}
         written = thought + (json.dumps(call[1], ensure_ascii=False) if call else "")
-        read = system + json.dumps([messages, tools], ensure_ascii=False, default=str)
-        usage = {"input_tokens": _estimate(read), "output_tokens": _estimate(written)}
+        asked = system + json.dumps(tools, ensure_ascii=False, default=str)
+        usage = {"input_tokens": _estimate(asked) + _size(messages), "output_tokens": _estimate(written)}
         stop = "tool_use" if call else "end_turn"
         yield {
             "type": "message",
@@ -158,13 +164,19 @@ def _history(messages: list[Json]) -> tuple[list[str], list[tuple[str, Json, Jso
         if answers:
             for b in answers:
                 name, given = calls.get(b["tool_use_id"], ("", {}))
-                results.append((name, given, _parsed(b)))
+                got = _parsed(b)
+                if not _was_interrupted(got):  # it never ran: it is called again
+                    results.append((name, given, got))
         else:
             text = "\n".join(b["text"] for b in blocks if _is(b, "text"))
-            if text.strip():
+            if text.strip() and not (goals and _SENT_BACK.match(text)):
                 goals.append(text)
                 results = []
     return goals, results
+
+
+def _was_interrupted(got: Json) -> bool:
+    return not got["ok"] and str(got.get("error", "")).startswith("interrupted")
 
 
 def _parsed(block: Json) -> Json:
@@ -190,6 +202,19 @@ def _blocks(message: Json) -> list[Json]:
 
 def _is(block: Json, kind: str) -> bool:
     return isinstance(block, dict) and block.get("type") == kind
+
+
+def _size(part: Any) -> int:
+    """Tokens of a part of the history; a picture counts as what it costs to look at, not as its bytes."""
+    if isinstance(part, list):
+        return sum(map(_size, part))
+    if not isinstance(part, dict):
+        return _estimate(str(part))
+    if _is(part, "image"):
+        return IMAGE_TOKENS
+    if isinstance(part.get("content"), list):  # a message or a tool's result
+        return 4 + _size(part["content"])
+    return _estimate(json.dumps(part, ensure_ascii=False, default=str))
 
 
 def _estimate(text: str) -> int:

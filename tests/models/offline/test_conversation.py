@@ -210,8 +210,8 @@ def test_a_chart_without_the_tool(ask, world):
     assert "not mounted" in answer.body
 
 
-def reply(messages, tools):
-    return list(OfflineModel().reply(messages, system="", tools=tools, max_tokens=100))[-1]["message"]
+def replied(messages, tools):
+    return list(OfflineModel().replied(messages, system="", tools=tools, max_tokens=100))[-1]["message"]
 
 
 TOOLS = [
@@ -222,7 +222,7 @@ TOOLS = [
 
 def test_a_denied_call_is_reported():
     messages = [{"role": "user", "content": [{"type": "text", "text": "total revenue"}]}]
-    first = reply(messages, TOOLS)
+    first = replied(messages, TOOLS)
     (use,) = [b for b in first["content"] if b["type"] == "tool_use"]
     denied = {
         "type": "tool_result",
@@ -231,7 +231,7 @@ def test_a_denied_call_is_reported():
         "content": [{"type": "text", "text": json.dumps({"ok": False, "error": "denied by the user"})}],
     }
     messages += [{"role": "assistant", "content": first["content"]}, {"role": "user", "content": [denied]}]
-    second = reply(messages, TOOLS)
+    second = replied(messages, TOOLS)
     assert second["stop_reason"] == "end_turn"
     assert "denied by the user" in second["content"][0]["text"]
 
@@ -265,3 +265,62 @@ def test_what_is_there(ask, world):
     answer = ask("what tables do we have?", {"sales": world["sales"](), "df": pd.DataFrame({"x": [1]})})
     assert "sales" in answer.body
     assert "df" in answer.body
+
+
+def replied(messages, tools):
+    return list(OfflineModel().replied(messages, system="", tools=tools, max_tokens=100))[-1]["message"]
+
+
+def user(*blocks):
+    return {
+        "role": "user",
+        "content": [{"type": "text", "text": b} if isinstance(b, str) else b for b in blocks],
+    }
+
+
+def test_a_picture_costs_what_it_costs_to_look_at(ask, world):
+    answer = ask("revenue by region", {"sales": world["sales"]()}, charts=True)
+    picture = [
+        b for m in answer.messages for c in m["content"] for b in c.get("content", ()) if b["type"] == "image"
+    ]
+    assert len(picture[0]["source"]["data"]) > 4_000
+    tools = [{"name": "list_variables", "description": "", "input_schema": {"type": "object"}}]
+    messages = [*answer.messages, user("total revenue")]
+    with_picture = replied(messages, tools)["usage"]["input_tokens"]
+    picture[0]["source"]["data"] *= 50
+    assert replied(messages, tools)["usage"]["input_tokens"] == with_picture < 15_000
+
+
+@pytest.mark.parametrize(
+    "nudge", ["Go on from where you stopped.", "Not done yet. These criteria do not hold: x."]
+)
+def test_what_the_loop_says_is_no_new_goal(ask, world, nudge):
+    answer = ask("total revenue", {"sales": world["sales"]()})
+    schemas = [
+        {"name": n, "description": "", "input_schema": {"type": "object"}}
+        for n in ("list_variables", "query_sql")
+    ]
+    again = replied([*answer.messages, user(nudge)], schemas)
+    assert again["content"] == answer.messages[-1]["content"]
+
+
+def test_a_call_that_was_interrupted_is_made_again(ask, world):
+    answer = ask("total revenue", {"sales": world["sales"]()})
+    schemas = [
+        {"name": n, "description": "", "input_schema": {"type": "object"}}
+        for n in ("list_variables", "query_sql")
+    ]
+    at = max(i for i, m in enumerate(answer.messages) for b in m["content"] if b["type"] == "tool_use")
+    use = next(b for b in answer.messages[at]["content"] if b["type"] == "tool_use")
+    lost = {
+        "type": "tool_result",
+        "tool_use_id": use["id"],
+        "content": [
+            {"type": "text", "text": '{"ok": false, "error": "interrupted: the run was stopped before"}'}
+        ],
+        "is_error": True,
+    }
+    again = replied([*answer.messages[: at + 1], user(lost), user("Go on from where you stopped.")], schemas)
+    called = next(b for b in again["content"] if b["type"] == "tool_use")
+    assert (called["name"], called["input"]) == (use["name"], use["input"])
+    assert called["id"] != use["id"]
