@@ -211,7 +211,7 @@ def test_a_chart_without_the_tool(ask, world):
 
 
 def replied(messages, tools):
-    return list(OfflineModel().replied(messages, system="", tools=tools, max_tokens=100))[-1]["message"]
+    return list(OfflineModel().reply(messages, system="", tools=tools, max_tokens=100))[-1]["message"]
 
 
 TOOLS = [
@@ -265,10 +265,6 @@ def test_what_is_there(ask, world):
     answer = ask("what tables do we have?", {"sales": world["sales"](), "df": pd.DataFrame({"x": [1]})})
     assert "sales" in answer.body
     assert "df" in answer.body
-
-
-def replied(messages, tools):
-    return list(OfflineModel().replied(messages, system="", tools=tools, max_tokens=100))[-1]["message"]
 
 
 def user(*blocks):
