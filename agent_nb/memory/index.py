@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import math
+from array import array
 from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from . import store
+from . import store, turns
 from .record import MemoryRecord
 
 if TYPE_CHECKING:
@@ -17,72 +19,170 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
+    Floats = NDArray[np.float32]
+
 K1, B = 0.9, 0.4
 """BM25 for short texts: a term counts about once, length matters little (facts measured on LoCoMo)."""
 
 SMALL = 50
 """A store counts as at least this large when terms are weighed: in a store of one, no word would be rare."""
 
+NEVER = math.inf
+
 
 class Index:
-    """Built from the store, and built anew when another transaction has changed the user's records."""
+    """Follows the store: each refresh reads only the records that were written since the last one.
+
+    A record has a place, a number from 0 on in the order of writing. Columns are arrays over places; what is no
+    longer active keeps its place, marked dead, until the next full load.
+    """
 
     def __init__(self) -> None:
         self.changes = -1
-        self.records: list[MemoryRecord] = []
-        self.lengths: list[int] = []
-        self.postings: dict[str, list[tuple[int, int]]] = {}
-        self.vectors: NDArray[np.float32] | None = None
+        self.places: dict[str, int] = {}
+        self.rows: list[str | MemoryRecord] = []
+        self.alive, self.types, self.lengths = bytearray(), array("b"), array("i")
+        self.expires = array("d")
+        self.sessions = turns.Sessions()
+        self.postings: dict[str, tuple[array[int], array[int]]] = {}
+        self.frequency: Counter[str] = Counter()
+        self.subjects: dict[str, list[tuple[frozenset[str], int]]] = {}
+        self.active = self.length = 0
+        self.vectors: Floats | None = None
         self.lacking: list[int] = []
         self.out: Counter[str] = Counter()
 
-    def load(self, db: sqlite3.Connection, user: str, changes: int, embedder: Any) -> None:
-        """Read the user's active records; `lacking` names those without a vector of this embedder."""
-        self.__init__()  # type: ignore[misc]
-        query = "SELECT data, terms, embedder, vector FROM records WHERE user=? AND status='active' ORDER BY rowid"
-        blobs: list[bytes | None] = []
-        for data, terms, name, vector in db.execute(query, (user,)).fetchall():
-            self._add(store.load(data), json.loads(terms))
-            blobs.append(vector if embedder is not None and name == embedder.name else None)
-        rows = db.execute(
-            "SELECT status, count(*) FROM records WHERE user=? GROUP BY status", (user,)
-        ).fetchall()
-        self.out = Counter({status: n for status, n in rows if status != "active"})
-        if embedder is not None and self.records:
-            import numpy as np
-
-            self.vectors = np.zeros((len(blobs), embedder.dim), np.float32)
-            for i, blob in enumerate(blobs):
-                if blob is not None:
-                    self.vectors[i] = np.frombuffer(blob, np.float32)
-            self.lacking = [i for i, blob in enumerate(blobs) if blob is None]
+    def refresh(self, db: sqlite3.Connection, user: str, embedder: Any) -> None:
+        """Bring the index up to the store's present state; `lacking` names places without a vector."""
+        row = db.execute("SELECT n, emptied FROM changes WHERE user=?", (user,)).fetchone()
+        changes, emptied = row or (0, 0)
+        if changes == self.changes:
+            return
+        # What was deleted leaves no row to read, and many dead places cost as much as living ones.
+        if emptied > self.changes or len(self.rows) > 2 * self.active + 1_000:
+            self.__init__()  # type: ignore[misc]
+        query = f"SELECT {_COLUMNS} FROM records WHERE user=? AND changed>?"
+        query += " AND status='active'" if self.changes < 0 else ""
+        blobs = [
+            self._apply(row, embedder) for row in db.execute(query + " ORDER BY rowid", (user, self.changes))
+        ]
+        if embedder is not None:
+            self._keep([blob for blob in blobs if blob is not None], embedder.dim)
+        query = "SELECT status, count(*) FROM records WHERE user=? AND status IN ('superseded','revoked','pending')"
+        self.out = Counter(dict(db.execute(query + " GROUP BY status", (user,)).fetchall()))
         self.changes = changes
 
-    def _add(self, record: MemoryRecord, terms: Sequence[str]) -> None:
-        place = len(self.records)
-        self.records.append(record)
+    def _apply(self, row: Sequence[Any], embedder: Any) -> tuple[int, bytes] | None:
+        """Take in one written row; gives its place and vector (b"" for none) where it is new."""
+        id, status, data, terms, key, type, expires, session, name, vector = row
+        place = self.places.get(id)
+        if place is not None and status == "active":
+            self.rows[place] = data
+            self.expires[place] = _seconds(expires)
+        elif place is not None:
+            del self.places[id]
+            self._drop(place, json.loads(terms))
+        elif status == "active":
+            place = self.places[id] = len(self.rows)
+            self.rows.append(data)
+            self._add(place, json.loads(terms), key)
+            self.types.append(store.TYPE_CODES.get(type, -1))
+            self.expires.append(_seconds(expires))
+            self.sessions.add(place, session if type == "episode" else "", data)
+            return place, vector if embedder is not None and name == embedder.name else b""
+        return None
+
+    def _add(self, place: int, terms: Sequence[str], key: str) -> None:
+        self.alive.append(1)
         self.lengths.append(len(terms))
+        self.active += 1
+        self.length += len(terms)
         for term, count in Counter(terms).items():
-            self.postings.setdefault(term, []).append((place, count))
+            at, counts = self.postings.setdefault(term, (array("i"), array("i")))
+            at.append(place)
+            counts.append(count)
+            self.frequency[term] += 1
+        subject = key.rpartition("|")[0].split(" ") if key else []
+        if subject:
+            rarest = min(subject, key=lambda term: len(self.subjects.get(term, ())))
+            self.subjects.setdefault(rarest, []).append((frozenset(subject), place))
+
+    def _drop(self, place: int, terms: Sequence[str]) -> None:
+        self.alive[place] = 0
+        self.active -= 1
+        self.length -= len(terms)
+        self.frequency.subtract(set(terms))
+
+    def _keep(self, blobs: list[tuple[int, bytes]], dim: int) -> None:
+        import numpy as np
+
+        size = len(self.rows)
+        if self.vectors is None or len(self.vectors) < size:
+            grown = np.zeros((size + size // 4, dim), np.float32)
+            if self.vectors is not None:
+                grown[: len(self.vectors)] = self.vectors
+            self.vectors = grown
+        for place, blob in blobs:
+            if len(blob) == 4 * dim:
+                self.vectors[place] = np.frombuffer(blob, np.float32)
+            else:
+                self.lacking.append(place)
+
+    def record(self, place: int) -> MemoryRecord:
+        """The record at a place, read from its row when it is first asked for."""
+        row = self.rows[place]
+        if isinstance(row, str):
+            row = self.rows[place] = store.load(row)
+        return row
+
+    def valid(self, now: datetime.datetime, types: Sequence[str] | None) -> tuple[Any, int, int]:
+        """Which places may be recalled (bool (n,)), and how many are expired or of another type."""
+        import numpy as np
+
+        alive = np.frombuffer(self.alive, np.uint8).astype(bool)
+        current = alive & (np.frombuffer(self.expires, np.float64) > now.timestamp())
+        typed = current
+        if types is not None:
+            codes = [store.TYPE_CODES[type] for type in types if type in store.TYPE_CODES]
+            typed = current & np.isin(np.frombuffer(self.types, np.int8), codes)
+        kept = int(current.sum())
+        return typed, self.active - kept, kept - int(typed.sum())
+
+    def naming(self, terms: Sequence[str]) -> set[int]:
+        """Places of records whose whole subject is among the terms."""
+        asked = set(terms)
+        return {place for term in asked for subject, place in self.subjects.get(term, ()) if subject <= asked}
 
     def weight(self, term: str) -> float:
         """idf = ln(1 + (N − n + ½) / (n + ½)), with N at least SMALL."""
-        n = len(self.postings.get(term, ()))
-        return math.log(1 + (max(len(self.records), SMALL) - n + 0.5) / (n + 0.5))
+        n = self.frequency[term]
+        return math.log(1 + (max(self.active, SMALL) - n + 0.5) / (n + 0.5))
 
-    def lexical(self, terms: Sequence[str]) -> dict[int, float]:
-        """Place of a record → BM25 divided by the sum of the question's weights, about the share it covers."""
-        average = sum(self.lengths) / len(self.lengths) if self.lengths else 1.0
-        whole = sum(self.weight(term) for term in set(terms))
-        scores: dict[int, float] = {}
-        for term in set(terms):
-            weight = self.weight(term) / whole
-            for place, count in self.postings.get(term, ()):
-                norm = K1 * (1 - B + B * self.lengths[place] / (average or 1.0))
-                scores[place] = scores.get(place, 0.0) + weight * count * (K1 + 1) / (count + norm)
-        return {place: min(score, 1.0) for place, score in scores.items()}
+    def lexical(self, terms: Sequence[str]) -> Floats:
+        """BM25 of every place (float32 (n,)) divided by the sum of the weights, about the share it covers."""
+        import numpy as np
 
-    def semantic(self, vector: Any) -> Any:
-        """Cosine of every record with the question, float32 (n,)."""
+        average = self.length / self.active if self.active else 1.0
+        known = sorted(set(terms))
+        whole = sum(self.weight(term) for term in known)
+        scores = np.zeros(len(self.rows), np.float32)
+        lengths = np.frombuffer(self.lengths, np.int32)
+        for term in known:
+            if term in self.postings:
+                at, counts = (np.frombuffer(column, np.int32) for column in self.postings[term])
+                norm = K1 * (1 - B + B * lengths[at] / (average or 1.0))
+                scores[at] += self.weight(term) / whole * counts * (K1 + 1) / (counts + norm)
+        return np.minimum(scores, 1.0)
+
+    def semantic(self, vector: Any) -> Floats:
+        """Cosine of every place with the question, float32 (n,)."""
         assert self.vectors is not None
-        return self.vectors @ vector
+        cosines: Floats = self.vectors[: len(self.rows)] @ vector
+        return cosines
+
+
+_COLUMNS = "id, status, data, terms, key, type, expires, session, embedder, vector"
+
+
+def _seconds(expires: str | None) -> float:
+    return datetime.datetime.fromisoformat(expires).timestamp() if expires else NEVER

@@ -132,26 +132,29 @@ def _candidates(
     gates: list[Json],
 ) -> dict[int, tuple[float, str]]:
     """Gate 2: place → (similarity, reason) of the lexical and embedding candidates that are still valid."""
-    keep = max(CANDIDATES, question.k, len(index.records) if question.threshold == 0 else 0)
-    expired = {i for i, r in enumerate(index.records) if r.expires is not None and r.expires <= now}
-    typed = set(question.types) if question.types is not None else None
-    banned = expired | {i for i, r in enumerate(index.records) if typed is not None and r.type not in typed}
-    lexical = {i: s for i, s in index.lexical(terms).items() if i not in banned}
+    import numpy as np
+
+    valid, expired, other = index.valid(now, question.types)
+    lexical = index.lexical(terms)
     semantic = _semantic(question.text, index, embedder)
-    top = set(sorted(lexical, key=lambda i: -lexical[i])[:keep])
-    near = [i for i in sorted(semantic, key=lambda i: -semantic[i]) if i not in banned][:keep]
-    named = {i for i in lexical if _names_subject(index.records[i], terms)}
+    # Never below lexical alone, however weak the embedder is; each fills part of what the other leaves open.
+    own = lexical + (1 - lexical) * EMBEDDED * semantic * semantic
+    mixed = np.where(valid, index.sessions.mixed(own, index.lengths, terms), -1)
+    keep = max(CANDIDATES, 4 * question.k)
+    top = _best(np.where(valid, lexical, 0), keep, 0)
+    near = _best(np.where(valid, semantic, -1), keep, -1) if embedder is not None else set()
+    named = {i for i in index.naming(terms) if valid[i]}
     found = {}
-    for i in top | set(near) | named:
-        found[i] = _similarity(lexical.get(i, 0.0), semantic.get(i, 0.0), i in named)
-    out = {"expired": len(expired), "other type": len(banned - expired), **index.out}
+    for i in _best(mixed, keep, 0) | top | near | named:
+        found[i] = _similarity(float(mixed[i]), float(own[i]), float(lexical[i]), i in named)
+    out = {"expired": expired, "other type": other, **index.out}
     gone = ", ".join(f"{n} {name}" for name, n in out.items() if n)
     both = len(top & set(near))
     why = f"lexical {len(top)} · embedding {len(near)} · both {both}" + (f"; out: {gone}" if gone else "")
     gates.append(
         {
             "name": "candidates",
-            "entered": len(index.records),
+            "entered": index.active,
             "left": len(found),
             "why": why,
             "lexical": len(top),
@@ -161,28 +164,36 @@ def _candidates(
     return found
 
 
-def _semantic(text: str, index: Index, embedder: Any) -> dict[int, float]:
-    if embedder is None or index.vectors is None:
-        return {}
-    if not text.strip():
-        return dict.fromkeys(range(len(index.records)), 0.0)
-    cosines = index.semantic(embedder.embed([text], "query")[0])
+def _semantic(text: str, index: Index, embedder: Any) -> Any:
+    """0…1 of every place: 0 where the cosine is one of unrelated texts, 1 where it is one of equal texts."""
+    import numpy as np
+
+    if embedder is None or index.vectors is None or not text.strip():
+        return np.zeros(len(index.rows), np.float32)
     low, high = getattr(embedder, "unrelated", 0.2), getattr(embedder, "same", 0.8)
-    return {i: min(max((float(c) - low) / (high - low), 0.0), 1.0) for i, c in enumerate(cosines)}
+    cosines = index.semantic(embedder.embed([text], "query")[0])
+    return np.clip((cosines - low) / (high - low), 0.0, 1.0)
 
 
-def _similarity(lexical: float, semantic: float, named: bool) -> tuple[float, str]:
-    # Never below lexical alone, however weak the embedder is; each fills part of what the other leaves open.
-    value = lexical + (1 - lexical) * EMBEDDED * semantic * semantic
-    reason = f"words {lexical:.2f}" if lexical >= semantic else f"meaning {semantic:.2f}"
-    if named and value < NAMED:
+def _best(scores: Any, keep: int, over: float) -> set[int]:
+    """Places of the `keep` highest scores above `over`; of equal ones the earlier."""
+    import numpy as np
+
+    if len(scores) > 4 * keep:
+        line = max(float(np.partition(scores, -keep)[-keep]), over)
+        among = np.flatnonzero(scores >= line)
+    else:
+        among = np.arange(len(scores))
+    among = among[scores[among] > over]
+    return set(among[np.argsort(-scores[among], kind="stable")][:keep].tolist())
+
+
+def _similarity(mixed: float, own: float, lexical: float, named: bool) -> tuple[float, str]:
+    if named and mixed < NAMED:
         return NAMED, "the question names its subject"
-    return value, reason
-
-
-def _names_subject(record: MemoryRecord, terms: Sequence[str]) -> bool:
-    subject = set(tokens(record.subject))
-    return bool(subject) and subject <= set(terms)
+    if mixed > own * 1.5 and mixed - own > 0.1:
+        return mixed, f"what was said around it {mixed:.2f}"
+    return mixed, f"words {lexical:.2f}" if lexical >= own / 2 else f"meaning {own:.2f}"
 
 
 def _scored(
@@ -196,7 +207,7 @@ def _scored(
     floor = FLOOR if question.threshold is None else min(FLOOR, question.threshold)
     hits = []
     for i, (similarity, reason) in found.items():
-        record = index.records[i]
+        record = index.record(i)
         parts = (similarity, importance(record), freshness(record, now))
         score = sum(weight * part for weight, part in zip(WEIGHTS, parts, strict=True))
         shown = [round(part, 4) for part in parts]

@@ -15,7 +15,7 @@ from ..places import home
 from . import consolidate, diagnose, draft, embed, forget, ledger, load, statement, store
 from .index import Index
 from .load import Question, Recall
-from .record import MemoryRecord
+from .record import STATUSES, MemoryRecord
 
 Json = dict[str, Any]
 
@@ -168,27 +168,22 @@ class Memory:
         with self._lock:
             index = self._fresh_index()
             embedder = (
-                self._embedder if index.records else None
+                self._embedder if index.active else None
             )  # it takes seconds to load; an empty store needs none
             moment = draft.moment(now)
             question = Question(draft.sendable(query), k, budget, threshold, types, moment)
             return load.recall(question, index, embedder)
 
     def _fresh_index(self) -> Index:
-        changes = self._store.changes(self.user)
-        if self._index.changes != changes:
-            with self._store.reading() as db:
-                self._index.load(db, self.user, changes, self._embedder)
-            self._embed_lacking()
-        return self._index
-
-    def _embed_lacking(self) -> None:
-        """Records written under another embedder get vectors of this one, for this process."""
+        with self._store.reading() as db:
+            self._index.refresh(db, self.user, self._embedder)
         lacking = self._index.lacking
         if lacking and self._index.vectors is not None:
-            texts = [draft.sendable(self._index.records[i].text) for i in lacking]
+            # Records written under another embedder get vectors of this one, for this process.
+            texts = [draft.sendable(self._index.record(place).text) for place in lacking]
             self._index.vectors[lacking] = self._embedder.embed(texts, "record")
             self._index.lacking = []
+        return self._index
 
     def get(self, id: str) -> MemoryRecord | None:
         """The record of that id; None for an unknown one or another user's."""
@@ -204,9 +199,11 @@ class Memory:
                 f"a memory has no field {sorted(unknown)[0]!r}; fields: {', '.join(sorted(known))}"
             )
         wanted = {"status": "active"} | fields
-        with self._store.reading() as db:
-            records = store.select(db, self.user)
         words = text.casefold().split()
+        columns = [name for name in ("status", "type", "source", "session") if name in wanted]
+        where = " AND ".join(f"{name}=?" for name in columns)
+        with self._store.reading() as db:
+            records = store.select(db, self.user, where, [wanted.pop(name) for name in columns])
         return [
             record
             for record in records
@@ -217,16 +214,7 @@ class Memory:
     def history(self, id: str) -> list[MemoryRecord]:
         """The whole chain that a record belongs to, the oldest first, from any of its ids."""
         with self._store.reading() as db:
-            records = {record.id: record for record in store.select(db, self.user)}
-        if id not in records:
-            return []
-        chain, grown = {id}, True
-        while grown:
-            more = {r.id for r in records.values() if r.superseded_by in chain}
-            more |= {records[i].superseded_by for i in chain if records[i].superseded_by in records}
-            grown = not more <= chain
-            chain |= more
-        return sorted((records[i] for i in chain), key=lambda record: record.recorded)
+            return store.chain(db, self.user, draft.sendable(id))
 
     def why(self, question: str) -> diagnose.Diagnosis:
         """Why the question does not recall what it should: not written, not recalled, or not injected."""
@@ -234,15 +222,16 @@ class Memory:
 
     def stats(self) -> Json:
         """Counts by status, type and source, and what the memory works with."""
+        counts: Json = dict.fromkeys(STATUSES, 0) | {"type": {}, "source": {}}
+        query = (
+            "SELECT status, type, source, count(*) FROM records WHERE user=? GROUP BY 1, 2, 3 ORDER BY 2, 3"
+        )
         with self._store.reading() as db:
-            records = store.select(db, self.user)
-        counts: Json = dict.fromkeys(("active", "superseded", "revoked", "pending"), 0)
-        for record in records:
-            counts[record.status] += 1
-        active = [record for record in records if record.status == "active"]
-        for name in ("type", "source"):
-            values = sorted({getattr(record, name) for record in active})
-            counts[name] = {value: sum(getattr(r, name) == value for r in active) for value in values}
+            for status, type, source, n in db.execute(query, (self.user,)).fetchall():
+                counts[status] += n
+                if status == "active":
+                    counts["type"][type] = counts["type"].get(type, 0) + n
+                    counts["source"][source] = counts["source"].get(source, 0) + n
         return counts | {
             "embedder": self._embedder.name if self._embedder else None,
             "where": self.where,
@@ -289,7 +278,7 @@ class Memory:
             with self._store.writing(self.user) as db:
                 for record in chain:
                     if erase:
-                        db.execute("DELETE FROM records WHERE id=? AND user=?", (record.id, self.user))
+                        store.delete(db, self.user, record.id)
                         store.note(db, self.user, "erased", record.id)
                     else:
                         store.update(db, dataclasses.replace(record, status="revoked"))
@@ -352,7 +341,7 @@ class Memory:
             if due and not dry_run:
                 with self._store.writing(self.user) as db:
                     for record, reason in due:
-                        db.execute("DELETE FROM records WHERE id=? AND user=?", (record.id, self.user))
+                        store.delete(db, self.user, record.id)
                         store.note(db, self.user, "expired", record.id, reason=reason)
         return [{"id": record.id, "text": record.text, "reason": reason} for record, reason in due]
 

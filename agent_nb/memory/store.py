@@ -15,7 +15,7 @@ from typing import Any
 
 from ..errors import StoreError
 from ..places import private_file
-from .record import MemoryRecord
+from .record import TYPES, MemoryRecord
 
 Json = dict[str, Any]
 
@@ -33,8 +33,22 @@ _MIGRATIONS = [
     CREATE INDEX log_user ON log (user, n);
     CREATE TABLE changes (user TEXT PRIMARY KEY, n INTEGER NOT NULL);
     """,
+    # What was written when, so that an open index reads only what is new; columns that are counted and filtered.
+    """
+    ALTER TABLE records ADD COLUMN changed INTEGER NOT NULL DEFAULT 0;
+    ALTER TABLE records ADD COLUMN type TEXT AS (json_extract(data, '$.type'));
+    ALTER TABLE records ADD COLUMN source TEXT AS (json_extract(data, '$.source'));
+    ALTER TABLE records ADD COLUMN session TEXT AS (json_extract(data, '$.session'));
+    ALTER TABLE records ADD COLUMN expires TEXT AS (json_extract(data, '$.expires'));
+    ALTER TABLE changes ADD COLUMN emptied INTEGER NOT NULL DEFAULT 0;
+    CREATE INDEX records_changed ON records (user, changed);
+    CREATE INDEX records_kind ON records (user, status, type, source);
+    CREATE INDEX records_chain ON records (user, superseded_by);
+    """,
 ]
 BUSY_S = 20.0
+TYPE_CODES = {type: code for code, type in enumerate(TYPES)}
+_CHANGED = "(SELECT n FROM changes WHERE user=?)"
 
 
 class Store:
@@ -83,10 +97,11 @@ class Store:
                 db.execute("ROLLBACK")
             db.execute("BEGIN IMMEDIATE")
             try:
-                yield db
                 db.execute(
-                    "INSERT INTO changes VALUES (?, 1) ON CONFLICT (user) DO UPDATE SET n = n + 1", (user,)
+                    "INSERT INTO changes (user, n) VALUES (?, 1) ON CONFLICT (user) DO UPDATE SET n = n + 1",
+                    (user,),
                 )
+                yield db
                 db.execute("COMMIT")
             except BaseException:
                 db.execute("ROLLBACK")
@@ -114,11 +129,10 @@ def put(
     terms: list[str],
     vector: bytes | None,
 ) -> None:
-    """Insert a record with its index, or replace it."""
+    """Insert a record with its index."""
     db.execute(
-        "INSERT INTO records VALUES (?,?,?,?,?,?,?,?,?,?,?) ON CONFLICT (id) DO UPDATE SET status=excluded.status,"
-        " superseded_by=excluded.superseded_by, normal=excluded.normal, key=excluded.key, terms=excluded.terms,"
-        " embedder=excluded.embedder, vector=excluded.vector, data=excluded.data WHERE user=excluded.user",
+        "INSERT INTO records (id, user, status, recorded, superseded_by, normal, key, terms, embedder, vector, data,"
+        f" changed) VALUES (?,?,?,?,?,?,?,?,?,?,?,{_CHANGED})",
         (
             record.id,
             record.user,
@@ -131,6 +145,7 @@ def put(
             record.embedder if vector else "",
             vector,
             dump(record),
+            record.user,
         ),
     )
 
@@ -138,9 +153,26 @@ def put(
 def update(db: sqlite3.Connection, record: MemoryRecord) -> None:
     """Write the fields of a record whose text and index stay as they are."""
     db.execute(
-        "UPDATE records SET status=?, superseded_by=?, data=? WHERE id=? AND user=?",
-        (record.status, record.superseded_by, dump(record), record.id, record.user),
+        f"UPDATE records SET status=?, superseded_by=?, data=?, changed={_CHANGED} WHERE id=? AND user=?",
+        (record.status, record.superseded_by, dump(record), record.user, record.id, record.user),
     )
+
+
+def delete(db: sqlite3.Connection, user: str, id: str) -> None:
+    """Remove a record; open indexes are built anew."""
+    db.execute("DELETE FROM records WHERE id=? AND user=?", (id, user))
+    db.execute("UPDATE changes SET emptied = n WHERE user=?", (user,))
+
+
+def chain(db: sqlite3.Connection, user: str, id: str) -> list[MemoryRecord]:
+    """Whatever took each other's place, in any number of steps, the oldest first."""
+    linked = """
+        id IN (WITH RECURSIVE chain (id) AS (
+            SELECT id FROM records WHERE user=? AND id=?
+            UNION SELECT r.id FROM chain c JOIN records r ON r.user=? AND r.superseded_by=c.id
+            UNION SELECT r.superseded_by FROM chain c JOIN records r ON r.user=? AND r.id=c.id)
+        SELECT id FROM chain)"""
+    return select(db, user, linked, [user, id, user, user])
 
 
 def note(db: sqlite3.Connection, user: str, action: str, id: str, **detail: Any) -> None:
