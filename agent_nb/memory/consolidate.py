@@ -18,7 +18,7 @@ _REMEMBER = re.compile(
     r"|(?:请|帮我|帮忙|务必|也|要)*(?:记住|记下来?|记一下|牢记|别忘了)(?:这一点|一下|了)?\s*[:：,，]?\s*(?P<zh>[^\n]+)",
     re.IGNORECASE,
 )
-_QUESTION = re.compile(r"[?？]\s*$")
+_QUESTION = re.compile(r"(?:[?？]|[吗呢])[。.!！\s]*$")
 _WISH = re.compile(
     r"\b(?:always|never|must|must not|don't|do not|only)\b|总是|一律|永远|不要|必须|务必|禁止", re.I
 )

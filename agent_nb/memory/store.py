@@ -170,7 +170,8 @@ def chain(db: sqlite3.Connection, user: str, id: str) -> list[MemoryRecord]:
         id IN (WITH RECURSIVE chain (id) AS (
             SELECT id FROM records WHERE user=? AND id=?
             UNION SELECT r.id FROM chain c JOIN records r ON r.user=? AND r.superseded_by=c.id
-            UNION SELECT r.superseded_by FROM chain c JOIN records r ON r.user=? AND r.id=c.id)
+            UNION SELECT r.superseded_by FROM chain c JOIN records r ON r.user=? AND r.id=c.id
+                WHERE r.superseded_by<>'')
         SELECT id FROM chain)"""
     return select(db, user, linked, [user, id, user, user])
 

@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 _WORD = re.compile(r"[A-Za-z0-9]+(?:'[a-z]+)?|[\u3400-\u9fff]+|[^\W\d_A-Za-z\u3400-\u9fff]+")
-_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[0-9])(?=[A-Z][a-z])")  # a code like 9E stays whole
 _CJK = re.compile(r"[\u3400-\u9fff]")
 _STOP = frozenset(
     """a an the of in on at to for from by with about into over under and or but if then than as is are was were be
