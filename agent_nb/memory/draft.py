@@ -20,11 +20,14 @@ RANK = {"user_explicit": 3, "import": 2, "task": 1, "tool": 0}
 """Who is believed where two sources say different things."""
 WEIGHT = {"user_explicit": 0.9, "import": 0.6, "task": 0.5, "tool": 0.4}
 MERGED_EVIDENCE = 20
+_FIELDS = {"text", "type", "source", "evidence", "tags", "entities", "created", "session", "run"}
 
 
 def new(user: str, row: Json) -> MemoryRecord:
     """The record of `user` that `Memory.add`'s arguments describe. Raises SettingError where they are wrong."""
-    text = row["text"]
+    if unknown := set(row) - _FIELDS:
+        raise SettingError(f"a memory has no {sorted(unknown)[0]!r}; give {', '.join(sorted(_FIELDS))}")
+    text = row.get("text")
     if not isinstance(text, str) or not text.strip():
         raise SettingError("a memory is a text that is not empty")
     if has_secret(text):

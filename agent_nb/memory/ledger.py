@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import os
 import pathlib
@@ -9,8 +10,9 @@ from collections.abc import Sequence
 
 from ..errors import SettingError, StoreError
 from ..places import private_file
+from ..redact import has_secret
 from . import store
-from .record import MemoryRecord
+from .record import SOURCES, STATUSES, TYPES, MemoryRecord
 
 _HEAD = "# What is remembered\n"
 
@@ -31,8 +33,9 @@ def write(path: pathlib.Path, records: Sequence[MemoryRecord]) -> None:
         private_file(part)
         part.write_text(text, encoding="utf-8")
         os.replace(part, path)
-    except OSError as error:
-        raise StoreError(f"{path} could not be written: {error.strerror or error}") from error
+    except (OSError, ValueError) as error:  # a name may hold what no file system takes
+        said = getattr(error, "strerror", None) or error
+        raise StoreError(f"{str(path)!r} could not be written: {said}") from error
 
 
 def read(path: pathlib.Path) -> list[MemoryRecord]:
@@ -51,10 +54,29 @@ def read(path: pathlib.Path) -> list[MemoryRecord]:
         if not line:
             continue
         try:
-            found.append(store.load(line))
+            record = store.load(line)
+            fault = _fault(record)
         except (ValueError, TypeError, AttributeError):
-            raise SettingError(f"line {number} of {path} is no memory; nothing was imported") from None
+            fault = "is no memory"
+        if fault:
+            raise SettingError(f"line {number} of {path} {fault}; nothing was imported")
+        found.append(record)
     return found
+
+
+def _fault(record: MemoryRecord) -> str:
+    """What keeps a record that somebody else wrote from being one; "" for nothing."""
+    known = record.type in TYPES and record.source in SOURCES and record.status in STATUSES
+    times = (record.created, record.recorded, record.last_access or record.recorded)
+    times += (record.expires or record.recorded,)
+    aware = all(isinstance(time, datetime.datetime) and time.tzinfo for time in times)
+    numbers = all(isinstance(n, int | float) for n in (record.hits, record.mentions, record.weight))
+    named = all(
+        isinstance(name, str) for name in (record.id, record.text, record.superseded_by, record.session)
+    )
+    if not (known and aware and numbers and named and record.id and record.text.strip()):
+        return "is no memory"
+    return "holds a secret, which memory never keeps" if has_secret(record.text) else ""
 
 
 def _day(record: MemoryRecord) -> str:

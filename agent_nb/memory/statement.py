@@ -18,7 +18,9 @@ class Statement:
 
     def key(self) -> tuple[tuple[str, ...], str]:
         """What two statements about the same thing share."""
-        return tuple(sorted(set(tokens(self.subject)))), self.attribute
+        # "The window is 14 days" and "window = 30 days" speak of one thing.
+        attribute = "is" if self.attribute == "means" else self.attribute
+        return tuple(sorted(set(tokens(self.subject)))), attribute
 
 
 _ARTICLE = r"(?:an?|the|our|every|each)?\s*"
@@ -109,7 +111,7 @@ def contradict(old: Statement, new: Statement) -> bool:
     """
     if not new.subject or old.key() != new.key() or normal(old.value) == normal(new.value):
         return False
-    if new.attribute in ("means", "likes", "favourite"):
+    if new.attribute == old.attribute and new.attribute in ("means", "likes", "favourite"):
         return True
     if bool(_NOT.match(old.value)) != bool(_NOT.match(new.value)):
         return set(tokens(old.value)) - {"not"} == set(tokens(new.value)) - {"not"}
