@@ -16,7 +16,7 @@ from typing import Any
 
 from . import analysis, remembering, tooltalk
 from .definitions import remembered
-from .steps import Steps
+from .steps import TOGETHER, Steps
 from .text import is_chinese
 from .wording import Words
 
@@ -62,19 +62,17 @@ class OfflineModel:
         goal = goals[-1] if goals else ""
         say = Words(is_chinese(goal))
         may_call = (tool_choice or {}).get("type") != "none"
-        thought, call = _next(goal, goals[:-1], results, system, tools, say, may_call)
+        thought, calls = _next(goal, goals[:-1], results, system, tools, say, may_call)
         content: list[Json] = [{"type": "text", "text": thought}]
-        if call:
-            uses = sum(_is(b, "tool_use") for m in messages for b in _blocks(m))
-            content.append(
-                {"type": "tool_use", "id": f"toolu_off_{uses + 1:04}", "name": call[0], "input": call[1]}
-            )
+        used = sum(_is(b, "tool_use") for m in messages for b in _blocks(m))
+        for i, (name, given) in enumerate(calls, used + 1):
+            content.append({"type": "tool_use", "id": f"toolu_off_{i:04}", "name": name, "input": given})
         for piece in re.findall(r"\S+\s*(?:\S+\s*){0,5}|\s+", thought):
             yield {"type": "text_delta", "text": piece}
-        written = thought + (json.dumps(call[1], ensure_ascii=False) if call else "")
+        written = thought + "".join(json.dumps(given, ensure_ascii=False) for _, given in calls)
         asked = system + json.dumps(tools, ensure_ascii=False, default=str)
         usage = {"input_tokens": _estimate(asked) + _size(messages), "output_tokens": _estimate(written)}
-        stop = "tool_use" if call else "end_turn"
+        stop = "tool_use" if calls else "end_turn"
         yield {
             "type": "message",
             "message": {"role": "assistant", "content": content, "stop_reason": stop, "usage": usage},
@@ -89,28 +87,41 @@ def _next(
     tools: list[Json],
     say: Words,
     may_call: bool,
-) -> tuple[str, tuple[str, Json] | None]:
-    """Run the work again over the results that there are: (text, call) or (answer, None)."""
+) -> tuple[str, list[tuple[str, Json]]]:
+    """Run the work again over the results that there are: (text, calls), without calls where it is the answer."""
     steps = _work(goal, earlier, system, tools, say)
     done = list(results)
     try:
         thought, name, given = next(steps)
         while True:
-            seen = next((r for r in done if r[0] == name and r[1] == given), None)
-            if seen is None and done:
-                seen = next((r for r in done if r[0] == name), None)  # edited by the user before it ran
-            if seen is None:
+            wanted: list[tuple[str, Json]] = [(name, given)]
+            if name == TOGETHER:
+                wanted = [(call["name"], call["input"]) for call in given["calls"]]
+            seen = [_taken(done, *call) for call in wanted]
+            if None in seen:
                 break
-            done.remove(seen)
-            thought, name, given = steps.send(seen[2])
+            found = [result for result in seen if result is not None]
+            thought, name, given = steps.send({"results": found} if name == TOGETHER else found[0])
     except StopIteration as stop:
-        return f"{say.first_line()}\n\n{stop.value}", None
+        return f"{say.first_line()}\n\n{stop.value}", []
     if not may_call:
-        return say.first_line() + "\n\n" + say(
+        stopped = say(
             "I was stopped before I had the answer; nothing more may be called now.",
             "还没得到答案就被要求停止，不能再调用工具。",
-        ), None
-    return thought, (name, given)
+        )
+        return f"{say.first_line()}\n\n{stopped}", []
+    return thought, [call for call, result in zip(wanted, seen, strict=True) if result is None]
+
+
+def _taken(done: list[tuple[str, Json, Json]], name: str, given: Json) -> Json | None:
+    """The result of that call, taken off the list; of a user's own tool also where the input was edited first."""
+    found = next((r for r in done if r[0] == name and r[1] == given), None)
+    if found is None and name not in tooltalk.BUILT_IN:
+        found = next((r for r in done if r[0] == name), None)
+    if found is None:
+        return None
+    done.remove(found)
+    return found[2]
 
 
 def _work(goal: str, earlier: list[str], system: str, tools: list[Json], say: Words) -> Steps:

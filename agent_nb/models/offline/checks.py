@@ -91,7 +91,8 @@ def distribution(query: Query, names: set[str], say: Words) -> Steps:
         f"Distribution of {query.measure.label}{scope(query, say)}: median **{number(r['p50'])}**, half of the {number(r['n'])} values between {number(r['p25'])} and {number(r['p75'])}.",
         f"{query.measure.label} 的分布{scope(query, say)}：中位数 **{number(r['p50'])}**，{number(r['n'])} 个值中一半在 {number(r['p25'])} 与 {number(r['p75'])} 之间。",
     )
-    sql = f"SELECT {query.measure.sql} AS value FROM {query.source}{query.conditions(statements.period_filter(query), f'{query.measure.sql} IS NOT NULL')}"
+    where = query.conditions(statements.period_filter(query), f"{query.measure.sql} IS NOT NULL")
+    sql = {"name": query.render(f"SELECT {query.measure.sql} AS value\nFROM {query.source}{where}")}
     query.stat = ""
     drawn = yield from chart(
         dataclasses.replace(query, stat="distribution"), names, sql, "value", "hist", 2, say, y=""
@@ -130,7 +131,9 @@ def correlation(query: Query, names: set[str], say: Words) -> Steps:
         else "hardly any",
         "强" if strength >= 0.7 else "中等" if strength >= 0.4 else "弱" if strength >= 0.1 else "几乎没有",
     )
-    sql = f"SELECT {x.sql} AS {quote(x.label)}, {y.sql} AS {quote(y.label)} FROM {query.source}{query.conditions(statements.period_filter(query), f'{x.sql} IS NOT NULL', f'{y.sql} IS NOT NULL')} LIMIT 5000"
+    where = query.conditions(statements.period_filter(query), f"{x.sql} IS NOT NULL", f"{y.sql} IS NOT NULL")
+    picks = f"{x.sql} AS {quote(x.label)}, {y.sql} AS {quote(y.label)}"
+    sql = {"name": query.render(f"SELECT {picks}\nFROM {query.source}{where}\nLIMIT 5000")}
     drawn = yield from chart(
         dataclasses.replace(query, stat="relation"), names, sql, x.label, "scatter", 2, say, y=y.label
     )

@@ -8,7 +8,7 @@ import re
 
 from . import conditions, schema
 from .schema import Column, Table
-from .text import TAKEN, Text, english, fold, literal, quote
+from .text import TAKEN, Text, english, fold, literal, own
 
 _LINE = re.compile(r"^\s*(?:[-*]\s*)?\[(?P<meta>[^\]]*)\]\s*(?P<text>.+)$")
 _REMEMBER = re.compile(
@@ -117,7 +117,7 @@ def _comparison(piece: str, table: Table) -> tuple[str, Column] | None:
     if found[0].unit in ("%", "hours", "hour", "小时"):
         return None
     column = numeric[0][0]
-    return found[0].sql(quote(column.name)), column
+    return found[0].sql(own(column.name)), column
 
 
 def _equality(piece: str, table: Table) -> tuple[str, Column] | None:
@@ -135,14 +135,14 @@ def _equality(piece: str, table: Table) -> tuple[str, Column] | None:
     value = match["value"].strip(" '\"“”`")
     negative = match["is"] in ("is not", "are not", "不是")
     if value in ("missing", "null", "empty", "unknown", "空", "缺失"):
-        return f"{quote(column.name)} IS {'NOT ' if negative else ''}NULL", column
+        return f"{own(column.name)} IS {'NOT ' if negative else ''}NULL", column
     if column.kind == "number":
         return (
             None
             if not re.fullmatch(r"-?\d+(\.\d+)?", value)
-            else (f"{quote(column.name)} {'<>' if negative else '='} {value}", column)
+            else (f"{own(column.name)} {'<>' if negative else '='} {value}", column)
         )
-    return f"lower({quote(column.name)}) {'<>' if negative else '='} {literal(value)}", column
+    return f"lower({own(column.name)}) {'<>' if negative else '='} {literal(value)}", column
 
 
 def _expression(body: str, source: str, table: Table) -> list[Definition]:
@@ -178,7 +178,7 @@ def _expression(body: str, source: str, table: Table) -> list[Definition]:
         if column is None or column.kind != "number":
             return []
         columns.append(column)
-        out.append(f"CAST({quote(column.name)} AS DOUBLE)")
+        out.append(f"CAST({own(column.name)} AS DOUBLE)" if "/" in formula else own(column.name))
     if not columns:
         return []
     term = match["term"].strip()
@@ -207,7 +207,7 @@ def _exclusion(body: str, source: str, table: Table) -> list[Definition]:
     column = named[0].columns[0]
     if column.kind == "text":
         chosen = ", ".join(literal(v.strip(" '\"=为是")) for v in values)
-        sql = f"({quote(column.name)} IS NULL OR lower({quote(column.name)}) NOT IN ({chosen}))"
+        sql = f"({own(column.name)} IS NULL OR lower({own(column.name)}) NOT IN ({chosen}))"
         return [Definition("exclude", column.name, "", sql, source, table.name, (column,))]
     return []
 
@@ -228,7 +228,7 @@ def _alias(body: str, source: str, table: Table) -> list[Definition]:
         return []
     return [
         Definition(
-            "alias", match["term"], _pattern(match["term"]), quote(column.name), source, table.name, (column,)
+            "alias", match["term"], _pattern(match["term"]), own(column.name), source, table.name, (column,)
         )
     ]
 

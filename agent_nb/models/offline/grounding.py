@@ -11,7 +11,7 @@ from typing import Any
 from . import lexicon
 from .reading import Raw, Unclear
 from .schema import Column, Table
-from .text import TAKEN, literal, quote
+from .text import TAKEN, literal, own, quote
 
 Json = dict[str, Any]
 Steps = Generator[tuple[str, str, Json], Json, Any]
@@ -35,7 +35,7 @@ class Join:
     @property
     def sql(self) -> str:
         """The LEFT JOIN clause."""
-        return f"LEFT JOIN {self.table.sql} AS {quote(self.table.name)} ON f.{quote(self.own)} = {quote(self.table.name)}.{quote(self.other)}"
+        return f"LEFT JOIN {self.table.sql} ON {self.table.sql}.{quote(self.other)} = f.{quote(self.own)}"
 
 
 @dataclasses.dataclass(frozen=True)
@@ -80,10 +80,13 @@ def joins(table: Table, tables: list[Table]) -> dict[str, Join]:
 def expression(column: Column, fact: Table) -> str:
     """The column in SQL, with the alias of its table."""
     return (
-        f"f.{quote(column.name)}"
-        if column.table == fact.name
-        else f"{quote(column.table)}.{quote(column.name)}"
+        own(column.name) if column.table == fact.name else f"{_table_sql(column, fact)}.{quote(column.name)}"
     )
+
+
+def _table_sql(column: Column, fact: Table) -> str:
+    name = column.table.removeprefix(f"{fact.database}.") if fact.database else column.table
+    return quote(name)
 
 
 def ground(raw: Raw, fact: Table, joinable: dict[str, Join]) -> Steps:
@@ -170,22 +173,33 @@ def _query(
     runs: list[str],
     words: list[str],
 ) -> str:
+    """Values of each column that are named in full (exact) or in part, with how many rows have them."""
+    full = sorted(dict.fromkeys(v for g in grams for v in spellings(g)))
     selects = []
     for c in columns:
-        source = fact.sql if c.table == fact.name else joinable[c.table].table.sql
-        value = f"CAST({quote(c.name)} AS VARCHAR)"
-        exact = []
-        if grams:
-            exact.append(f"lower({value}) IN ({', '.join(map(literal, grams))})")
-        exact += [f"(length({value}) >= 1 AND instr({literal(run)}, {value}) > 0)" for run in runs]
-        loose = [f"instr(lower({value}), {literal(word.lower())}) > 0" for word in words]
+        name = quote(c.name)
+        value = f"CAST({name} AS VARCHAR)" if c.mixed else name
+        exact = [f"lower(trim({value})) IN (SELECT word FROM words)"] if full else []
+        exact += [f"instr({literal(run)}, {value}) > 0" for run in runs]
+        loose = [f"lower({value}) LIKE {literal('%' + word.lower() + '%')}" for word in words]
         is_exact = " OR ".join(exact) or "1 = 0"
-        either = " OR ".join(exact + loose)
+        source = fact.sql if c.table == fact.name else joinable[c.table].table.sql
         selects.append(
-            f"SELECT {literal(c.table)} AS source, {literal(c.name)} AS col, {value} AS value, "
-            f"CASE WHEN {is_exact} THEN 1 ELSE 0 END AS exact, COUNT(*) AS n FROM {source} WHERE {either} GROUP BY 1, 2, 3, 4"
+            f"SELECT {literal(c.table)} AS source, {literal(c.name)} AS col, {value} AS value, {is_exact} AS exact, "
+            f"COUNT(*) AS n\nFROM {source}\nWHERE {' OR '.join(exact + loose)}\nGROUP BY {value}"
         )
-    return " UNION ALL ".join(selects) + " ORDER BY exact DESC, n DESC LIMIT 40"
+    listed = ", ".join(f"({literal(v)})" for v in full)
+    named = f"WITH words(word) AS (\n  VALUES {listed}\n)\n" if full else ""
+    return named + "\nUNION ALL\n".join(selects) + "\nORDER BY exact DESC, n DESC\nLIMIT 40"
+
+
+def spellings(gram: str) -> list[str]:
+    """The words as they stand, and as one of several: laptops → laptop, batteries → battery."""
+    forms = [gram]
+    for ending, instead in (("ies", "y"), ("es", ""), ("s", "")):
+        if gram.endswith(ending) and len(gram) > len(ending) + 2 and not gram.endswith("ss"):
+            forms.append(gram[: -len(ending)] + instead)
+    return forms
 
 
 def _placed(
@@ -196,15 +210,20 @@ def _placed(
     for column, value, exact, n in hits:
         if not exact:
             continue
-        low = value.lower()
-        if low in grams:
-            spans.setdefault(grams[low], []).append((column, value, n))
+        low = value.strip().lower()
+        for gram in grams:
+            if low in spellings(gram):
+                spans.setdefault(grams[gram], []).append((column, value, n))
         for match in re.finditer(re.escape(low), raw.text.rest) if re.search(r"[\u3400-\u9fff]", low) else []:
             spans.setdefault(match.span(), []).append((column, value, n))
     for span in sorted(spans, key=lambda s: s[0] - s[1]):
         if any(span[0] < v.end and v.start < span[1] for v in found):
             continue
-        found.append(_one(raw, span, spans[span]))
+        chosen = _one(raw, span, spans[span])
+        alike = {v for c, v, _ in spans[span] if c == chosen.column}
+        found += [
+            dataclasses.replace(chosen, value=v) for v in sorted(alike, key=lambda v: v != chosen.value)
+        ]
     loose = [(c, v, n) for c, v, exact, n in hits if not exact]
     taken = [(v.start, v.end) for v in found]
     for match in re.finditer(r"[\u3400-\u9fff]{2,}|[a-z0-9][a-z0-9_&-]{2,}", raw.text.rest):

@@ -39,7 +39,7 @@ def single(query: Query, say: Words) -> Steps:
         statements.overall(query),
     )
     row = records(got)[0]
-    if not row["n"] and not (query.stat == "count" and not query.periods):
+    if not row.get("n", row["value"]) and not (query.stat == "count" and not query.periods):
         return nothing(query, say)
     lines = []
     for i, m in enumerate(query.measures or [query.measure]):
@@ -49,7 +49,7 @@ def single(query: Query, say: Words) -> Steps:
 
 
 def _one_value(query: Query, m: Measure, row: Json, tail: str, say: Words) -> str:
-    value, n, gone = row[f"value{tail}"], row[f"n{tail}"], row[f"missing{tail}"]
+    value, n, gone = row[f"value{tail}"], row.get(f"n{tail}"), row.get(f"missing{tail}")
     unit = "%" if m.predicate else ""
     text = say(
         f"The {what(query, say, m)} is **{number(value)}{unit}**{scope(query, say)}",
@@ -76,14 +76,10 @@ def _share(query: Query, say: Words) -> Steps:
         return _one_value(query, m, row, "", say) if row["n"] else nothing(query, say)
     if not query.where:
         raise Unclear("the share of what? Name the value or condition.", "什么的占比？请说明条件或取值。")
-    inside = " AND ".join(f"({w})" for w in query.where)
-    value = m.sql or "1"
-    call = "SUM" if m.sql else "COUNT"
-    part = f"{call}(CASE WHEN {inside} THEN {value} END)"
-    whole = f"{call}({value})"
-    base = dataclasses.replace(query, where=[])
-    sql = f"SELECT {part} * 100.0 / NULLIF({whole}, 0) AS share_pct, {part} AS part, {whole} AS whole FROM {query.source}{base.conditions(statements.period_filter(query))}"
-    got = yield from run(query, say("I compute the part and the whole.", "计算部分与整体。"), sql)
+    m = query.measure
+    got = yield from run(
+        query, say("I compute the part and the whole.", "计算部分与整体。"), statements.share(query)
+    )
     row = records(got)[0]
     if not row["whole"]:
         return nothing(query, say)
@@ -175,7 +171,7 @@ def by_group(query: Query, names: set[str], say: Words) -> Steps:
         yield from chart(
             query,
             names,
-            statements.grouped(query, order or "desc", 20),
+            got,
             query.dims[0].label,
             "bar",
             len(found),
@@ -238,34 +234,36 @@ def _ranked(query: Query, found: list[Json], order: str, say: Words) -> str:
         share = (
             say(f", {number(r['share_pct'])}% of the whole", f"，占 {number(r['share_pct'])}%") if per else ""
         )
-        rows = "" if query.stat == "count" else say(f", {number(r['n'])} rows", f"，{number(r['n'])} 行")
+        rows = "" if query.stat == "count" else say(f" ({number(r['n'])} rows)", f"（{number(r['n'])} 行）")
         return f"{number(r['value'])}{unit}{share}{rows}"
 
-    tied = len({r["rank"] for r in winners}) == 1 and len(winners) > 1
+    what_of = f"{what(query, say)}{scope(query, say)}"
+    named = [f"**{group_name(query, r)}**" for r in winners]
+    tied = len({r["rank"] for r in winners}) == 1
     if len(winners) == 1:
         head = say(
-            f"**{group_name(query, winners[0])}** has the {end} {what(query, say)}{scope(query, say)}: {line(winners[0])}.",
-            f"**{group_name(query, winners[0])}** 的{what(query, say)}{end}{scope(query, say)}：{line(winners[0])}。",
+            f"{named[0]} has the {end} {what_of}: {line(winners[0])}.",
+            f"{named[0]} 的{what_of}{end}：{line(winners[0])}。",
         )
     elif tied and n == 1:
-        tied_names = ", ".join(f"**{group_name(query, r)}**" for r in winners)
         head = say(
-            f"{tied_names} tie for the {end} {what(query, say)}{scope(query, say)}: {line(winners[0])} each.",
-            f"{tied_names} 并列，{what(query, say)}{end}{scope(query, say)}：均为 {line(winners[0])}。",
+            f"{', '.join(named)} tie for the {end} {what_of}: {line(winners[0])} each.",
+            f"{'、'.join(named)} 并列，{what_of}{end}：均为 {line(winners[0])}。",
         )
     else:
-        head = say(
-            f"{end.capitalize()} {what(query, say)}{scope(query, say)}:",
-            f"{what(query, say)}{end}{scope(query, say)}：",
+        order_of = [f"{name} {line(r)}" for name, r in zip(named, winners, strict=True)]
+        first = say(
+            f"{end.capitalize()} {what_of}: {order_of[0]}, then ",
+            f"{what_of}{end}：{order_of[0]}，其后依次为 ",
         )
-        head += "\n" + "\n".join(f"{r['rank']}. **{group_name(query, r)}**: {line(r)}" for r in winners)
+        head = first + say("; ", "；").join(order_of[1:]) + say(".", "。")
         if len(winners) > n:
-            head += "\n" + say(f"({len(winners) - n} more than asked, because of a tie)", "（有并列）")
+            head += say(f" ({len(winners) - n} more than asked, because of a tie)", "（有并列）")
     lines = [
         head,
         say(
-            f"Out of {found[0]['groups']} groups in {query.table.name}.",
-            f"{query.table.name} 共 {found[0]['groups']} 组。",
+            f"Out of {found[0]['group_count']} groups in {query.table.name}.",
+            f"{query.table.name} 共 {found[0]['group_count']} 组。",
         )
         + _left_out(query, found[0], say),
     ]
@@ -296,7 +294,7 @@ def _listed(query: Query, found: list[Json], say: Words) -> str:
         rows.append(
             [*key, *values, *([r["share_pct"]] if per else []), *([] if query.stat == "count" else [r["n"]])]
         )
-    groups = found[0]["groups"]
+    groups = found[0]["group_count"]
     head = say(
         f"{what(query, say).capitalize()} by {', '.join(d.label for d in query.dims)}{scope(query, say)}, {groups} groups in {query.table.name}:",
         f"按 {'、'.join(d.label for d in query.dims)} 的{what(query, say)}{scope(query, say)}，{query.table.name} 共 {groups} 组：",
@@ -354,21 +352,21 @@ def trend(query: Query, names: set[str], say: Words) -> Steps:
     found = records(got)
     if not found:
         return nothing(query, say)
-    total = int(found[0]["periods"])
+    total = int(found[0]["period_count"])
     while len(found) < total <= MOST_LISTED:
         rest = yield from run(
             query,
             say("The result was cut; I fetch the rest.", "结果被截断，取剩下的行。"),
-            statements.trend(query, grain) + f" OFFSET {len(found)}",
+            statements.trend(query, grain, offset=len(found)),
         )
         if not records(rest):
             break
         found += records(rest)
-    drawn = yield from chart(query, names, statements.trend(query, grain), grain, "line", len(found), say)
+    drawn = yield from chart(query, names, got, grain, "line", len(found), say)
     if want.direction:
-        key = "rank_low" if want.direction == "asc" else "rank_high"
+        key = "rank"
         if len(found) < total:  # too many to list: the extremes first
-            sql = statements.trend(query, grain).rsplit(" ORDER BY ", 1)[0] + f" ORDER BY {key}, 1 LIMIT 10"
+            sql = statements.trend(query, grain, limit=10, extremes=want.direction)
             best_first = yield from run(
                 query, say("I put the extremes first.", "把最大最小的排在前面。"), sql
             )
@@ -406,10 +404,10 @@ def _periods(query: Query, found: list[Json], grain: str, say: Words) -> str:
     ]
     cut = (
         say(
-            f"\n\nShown: {len(found)} of {found[0]['periods']}.",
-            f"\n\n只列出 {found[0]['periods']} 个中的 {len(found)} 个。",
+            f"\n\nShown: {len(found)} of {found[0]['period_count']}.",
+            f"\n\n只列出 {found[0]['period_count']} 个中的 {len(found)} 个。",
         )
-        if len(found) < int(found[0]["periods"])
+        if len(found) < int(found[0]["period_count"])
         else ""
     )
     return table(columns, rows) + cut

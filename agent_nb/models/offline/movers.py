@@ -3,7 +3,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Generator
 from typing import Any
 
@@ -11,8 +10,8 @@ from . import statements
 from .periods import Period
 from .query import Dimension, Query
 from .reading import Unclear
-from .steps import Steps, chart, records, run, scope, what
-from .text import literal, quote
+from .steps import Steps, chart, records, run, scope, together, what
+from .text import literal, own, quote
 from .wording import Words, number, signed, table
 
 Json = dict[str, Any]
@@ -39,7 +38,7 @@ def compare(query: Query, names: set[str], say: Words) -> Steps:
         query.stat = "mean"
     if query.stat == "share" and query.measure.predicate:
         query.stat = "mean"
-    whole = yield from _whole(query, a, b, say)
+    whole, groups = yield from _fetch(query, a, b, say)
     row = records(whole)[0] if records(whole) else {}
     for period, n in ((a, row.get("rows_before")), (b, row.get("rows_after"))):
         if not n:
@@ -53,16 +52,33 @@ def compare(query: Query, names: set[str], say: Words) -> Steps:
     if not query.dims:
         if not query.want.why:
             return total
-        return total + "\n\n" + (yield from _why(query, a, b, "", "", float(row["change"] or 0), set(), say))
-    return (yield from _movers(query, row, total, a, b, names, say))
+        return total + "\n\n" + (yield from _why(query, a, b, "", "", row, set(), say))
+    return (yield from _movers(query, groups, total, a, b, names, say))
 
 
-def _whole(query: Query, a: Period, b: Period, say: Words) -> Generator[tuple[str, str, Json], Json, Json]:
+def _fetch(
+    query: Query, a: Period, b: Period, say: Words
+) -> Generator[tuple[str, str, Json], Json, list[Json]]:
+    """The whole, and each group where there are groups, side by side."""
     thought = say(
         f"First the whole: {what(query, say)} in {a.label} and {b.label}.",
         f"先看整体：{a.label} 与 {b.label} 的{what(query, say)}。",
     )
-    return (yield from run(query, thought, statements.side_by_side(query, None, a, b)))
+    whole = run(query, thought, statements.whole_change(query, a, b))
+    if not query.dims:
+        return [(yield from whole), {}]
+    dim, want = query.dims[0], query.want
+    by = "change_pct" if want.relative else "change"
+    falling = (want.change == "down") != (want.direction == "asc" and want.change in ("up", "down"))
+    order = f"{by} {'ASC' if falling else 'DESC'} NULLS LAST"
+    if want.change in ("any", ""):
+        ratio = "(after - before) / NULLIF(before, 0)" if want.relative else "after - before"
+        order = f"ABS({ratio}) DESC NULLS LAST"
+    sql = statements.movers(query, dim, a, b, order, max((want.n or 1) + 6, 8), not want.direction)
+    thought = say(
+        f"Then each {dim.label}, the biggest mover first.", f"再看每个 {dim.label}，变化最大的在前。"
+    )
+    return (yield from together(whole, run(query, thought, sql)))
 
 
 def _told(query: Query, row: Json, a: Period, b: Period, say: Words) -> str:
@@ -88,23 +104,11 @@ def _told(query: Query, row: Json, a: Period, b: Period, say: Words) -> str:
     )
 
 
-def _movers(
-    query: Query, whole: Json, total: str, a: Period, b: Period, names: set[str], say: Words
-) -> Steps:
+def _movers(query: Query, got: Json, total: str, a: Period, b: Period, names: set[str], say: Words) -> Steps:
     want, dim = query.want, query.dims[0]
     up = want.change != "down"
     by = "change_pct" if want.relative else "change"
-    direction = "DESC" if up else "ASC"
-    if want.direction == "asc" and want.change in ("up", "down"):
-        direction = "ASC" if up else "DESC"
     either = want.change == "any" or not want.change
-    order = f"ABS({by}) DESC NULLS LAST, 1" if either else f"{by} {direction} NULLS LAST, 1"
-    sql = statements.side_by_side(query, dim, a, b, order=order, limit=max((want.n or 1) + 6, 10))
-    got = yield from run(
-        query,
-        say(f"Then each {dim.label}, the biggest mover first.", f"再看每个 {dim.label}，变化最大的在前。"),
-        sql,
-    )
     found = [r for r in records(got) if r["change"] is not None and r[dim.label] is not None]
     if not found:
         return (
@@ -133,21 +137,18 @@ def _movers(
     lines.append(_winners(query, dim, winners, found, a, b, by, up, say))
     lines.append(total)
     lines.append(_table(query, dim, found, a, b, say))
-    if len(winners) == 1:
-        top = winners[0]
-        key = top[dim.label]
-        inside = f"{dim.sql} = {literal(key)}"
-        named = _named(dim, top)
-        for inner in query.dims[1:]:
-            lines.append((yield from _drill(query, inner, a, b, inside, named, float(top["change"]), say)))
-        if want.why and not query.dims[1:]:
-            lines.append(
-                (yield from _why(query, a, b, inside, named, float(top["change"]), set(dim.columns), say))
-            )
-    elif len(query.dims) > 1:
-        lines.append(say("I drill down only where there is one winner.", "只有一个最大者时才往下钻取。"))
-    drawn = yield from chart(query, names, sql, dim.label, "bar", len(found), say, y="change")
-    return "\n\n".join(lines) + drawn
+    drawn = chart(query, names, got, dim.label, "bar", len(found), say, y="change")
+    if len(winners) > 1:
+        if len(query.dims) > 1:
+            lines.append(say("I drill down only where there is one winner.", "只有一个最大者时才往下钻取。"))
+        return "\n\n".join(lines) + (yield from drawn)
+    top = winners[0]
+    inside, named = f"{dim.sql} = {literal(top[dim.label])}", _named(dim, top)
+    drills = [_drill(query, inner, a, b, inside, named, top, say) for inner in query.dims[1:]]
+    if want.why and not drills:
+        drills = [_why(query, a, b, inside, named, top, set(dim.columns), say)]
+    *found_inside, picture = yield from together(*drills, drawn)
+    return "\n\n".join([*lines, *found_inside, *([picture.strip()] if picture else [])])
 
 
 def _winners(
@@ -161,57 +162,62 @@ def _winners(
     up: bool,
     say: Words,
 ) -> str:
-    unit = "%" if query.measure.predicate else ""
-    least = query.want.direction == "asc"
-    out = []
-    for r in winners:
-        verb = say(
-            "rose" if r["change"] > 0 else "fell" if r["change"] < 0 else "did not change",
-            "上升" if r["change"] > 0 else "下降" if r["change"] < 0 else "没有变化",
-        )
-        pct = (
-            f", {signed(r['change_pct'])}%"
-            if r["change_pct"] is not None
-            else say(", from nothing", "，此前为零")
-        )
-        rows = (
-            ""
-            if query.stat == "count"
-            else say(
-                f"; {number(r['rows_before'])} and {number(r['rows_after'])} rows",
-                f"；行数 {number(r['rows_before'])} 与 {number(r['rows_after'])}",
-            )
-        )
-        out.append(
-            (
-                r,
-                say(
-                    f"{what(query, say)} {verb} from {number(r['before'])}{unit} in {a.label} to {number(r['after'])}{unit} in {b.label} ({signed(r['change'])}{unit}{pct}{rows})",
-                    f"{what(query, say)}从 {a.label} 的 {number(r['before'])}{unit} {verb}到 {b.label} 的 {number(r['after'])}{unit}（{signed(r['change'])}{unit}{pct}{rows}）",
-                ),
-            )
-        )
+    least = say("least", "最少") if query.want.direction == "asc" else say("most", "最多")
     scope_text = scope(query, say, False)
-    tail = say(" in percent" if by == "change_pct" else "", "（按百分比）" if by == "change_pct" else "")
-    if len(out) == 1:
-        r, text = out[0]
-        most = say("least" if least else "most", "最小" if least else "最大")
-        groups = found[0]["groups"]
+    tail = say(" in percent", "（按百分比）") if by == "change_pct" else ""
+    first, groups = winners[0], found[0]["group_count"]
+    if len(winners) == 1:
+        moved = _moved(query, first, a, b, say)
+        if not first["change"]:
+            return f"**{_named(dim, first)}**: {what(query, say)} {moved}{scope_text}."
+        verb = say("rose", "上升") if first["change"] > 0 else say("fell", "下降")
         return say(
-            f"**{_named(dim, r)}** moved {most}{tail} of {groups} {dim.label} groups{scope_text}: its {text}.",
-            f"**{_named(dim, r)}** 变化{most}{tail}（共 {groups} 个 {dim.label}）{scope_text}：{text}。",
+            f"**{_named(dim, first)}** {verb} {least}{tail} of {groups} {dim.label} groups{scope_text}: "
+            f"its {what(query, say)} {moved}.",
+            f"**{_named(dim, first)}** {verb}{least}{tail}（共 {groups} 个 {dim.label}）{scope_text}："
+            f"{what(query, say)}{moved}。",
+        )
+    spread = ""
+    if "rose" in first:
+        spread = say(
+            f" ({first['rose']} of {groups} rose, {first['fell']} fell)",
+            f"（{groups} 个中 {first['rose']} 个上升，{first['fell']} 个下降）",
         )
     head = say(
-        f"In order{tail}{scope_text} ({found[0]['rose']} of {found[0]['groups']} rose, {found[0]['fell']} fell):",
-        f"依次{tail}{scope_text}（{found[0]['groups']} 个中 {found[0]['rose']} 个上升，{found[0]['fell']} 个下降）：",
+        f"{what(query, say).capitalize()} by {dim.label}, the biggest change first{tail}{scope_text}{spread}:",
+        f"{what(query, say)}，按 {dim.label}，变化最大的在前{tail}{scope_text}{spread}：",
     )
-    return head + "\n" + "\n".join(f"{i}. **{_named(dim, r)}**: {text}" for i, (r, text) in enumerate(out, 1))
+    lines = [f"{i}. **{_named(dim, r)}** {_moved(query, r, a, b, say)}" for i, r in enumerate(winners, 1)]
+    return "\n".join([head, *lines])
+
+
+def _moved(query: Query, r: Json, a: Period, b: Period, say: Words) -> str:
+    """ "rose from 3 in 2024-01 to 4 in 2024-02 (+1, +33.33%; 10 and 12 rows)"."""
+    unit = "%" if query.measure.predicate else ""
+    verb = say(
+        "rose" if r["change"] > 0 else "fell" if r["change"] < 0 else "did not change",
+        "上升" if r["change"] > 0 else "下降" if r["change"] < 0 else "没有变化",
+    )
+    pct = say(", from nothing", "，此前为零")
+    if r["change_pct"] is not None:
+        pct = f", {signed(r['change_pct'])}%"
+    rows = ""
+    if query.stat != "count":
+        rows = say(
+            f"; {number(r['rows_before'])} and {number(r['rows_after'])} rows",
+            f"；行数 {number(r['rows_before'])} 与 {number(r['rows_after'])}",
+        )
+    detail = f"{signed(r['change'])}{unit}{pct}{rows}"
+    return say(
+        f"{verb} from {number(r['before'])}{unit} in {a.label} to {number(r['after'])}{unit} in {b.label} ({detail})",
+        f"从 {a.label} 的 {number(r['before'])}{unit} {verb}到 {b.label} 的 {number(r['after'])}{unit}（{detail}）",
+    )
 
 
 def _named(dim: Dimension, row: Json) -> str:
     value = row[dim.label]
     text = str(int(value)) if isinstance(value, float) and value == int(value) else str(value)
-    name = row.get(f"{dim.label} name")
+    name = row.get(dim.name_key)
     return f"{text} ({name})" if name else text
 
 
@@ -228,19 +234,15 @@ def _table(query: Query, dim: Dimension, found: list[Json], a: Period, b: Period
 
 
 def _drill(
-    query: Query, dim: Dimension, a: Period, b: Period, inside: str, named: str, change: float, say: Words
+    query: Query, dim: Dimension, a: Period, b: Period, inside: str, named: str, whole: Json, say: Words
 ) -> Steps:
     """Which values of another dimension carry the change, inside the mover."""
+    change = float(whole["change"] or 0)
     up = change >= 0
-    direction = "DESC" if up else "ASC"
+    least = 10 if (whole.get("rows_before") or 0) + (whole.get("rows_after") or 0) >= 400 else 1
     has_contribution = query.stat in ("total", "count", "mean")
     by = "contribution" if has_contribution else "change"
-    rank = f"RANK() OVER (ORDER BY CASE WHEN enough = 1 THEN change END {direction} NULLS LAST)"
-    base = statements.side_by_side(query, dim, a, b, inside, order="1", limit=100_000)
-    sql = (
-        f"SELECT *, RANK() OVER (ORDER BY {by} {direction} NULLS LAST) AS by_contribution, {rank} AS by_change FROM ({base}) AS d "
-        f"WHERE {quote(dim.label)} IS NOT NULL ORDER BY CASE WHEN by_contribution <= 5 OR by_change > 1 THEN by_contribution ELSE 0 END, 1 LIMIT 8"
-    )
+    sql = statements.contributions(query, dim, a, b, inside, up, least)
     where = f" ({named})" if named else ""
     got = yield from run(
         query,
@@ -253,12 +255,10 @@ def _drill(
     found = [r for r in records(got) if r.get(by) is not None]
     if not found:
         return say(f"By {dim.label}: no values in both periods.", f"按 {dim.label}：没有可比的值。")
-    by_part = sorted(found, key=lambda r: r["by_contribution"])
+    by_part = sorted(found, key=lambda r: -r[by] if up else r[by])
     top = [r for r in by_part if (r[by] > 0) == up and r[by] != 0][:3]
     own = [
-        r
-        for r in found
-        if r["by_change"] == 1 and r["enough"] and r["change"] is not None and (r["change"] > 0) == up
+        r for r in found if r.get("by_change") == 1 and r["change"] is not None and (r["change"] > 0) == up
     ]
     if not top:
         return say(
@@ -301,7 +301,7 @@ def _drill(
 
 
 def _why(
-    query: Query, a: Period, b: Period, inside: str, named: str, change: float, used: set[str], say: Words
+    query: Query, a: Period, b: Period, inside: str, named: str, whole: Json, used: set[str], say: Words
 ) -> Steps:
     """Look into the other dimensions, the one that concentrates the change most first."""
     columns = [
@@ -316,8 +316,9 @@ def _why(
     columns = [c for c in columns if c.name not in filtered][:10]
     if not columns or not query.axis:
         return say("There is no other column to look into.", "没有其他列可以下钻。")
-    counts = ", ".join(f"COUNT(DISTINCT f.{quote(c.name)}) AS {quote(c.name)}" for c in columns)
-    sql = f"SELECT {counts} FROM {query.source}{query.conditions(f'({query.axis.where(a)}) OR ({query.axis.where(b)})', inside)}"
+    counts = ", ".join(f"COUNT(DISTINCT {own(c.name)}) AS {quote(c.name)}" for c in columns)
+    either = query.axis.sides(a, b)[0]
+    sql = f"SELECT {counts}\nFROM {query.source}{query.conditions(inside, either)}"
     got = yield from run(
         query,
         say(
@@ -335,18 +336,11 @@ def _why(
             "The other columns have one value only, or too many to compare.",
             "其他列只有一个值，或取值太多，无法比较。",
         )
-    lines = []
-    for c in usable:
-        dim = Dimension(f"f.{quote(c.name)}", c.name, "", (c.name,))
-        lines.append((yield from _drill(query, dim, a, b, inside, named, change, say)))
+    dims = [Dimension(own(c.name), c.name, "", (c.name,)) for c in usable]
+    lines = yield from together(*[_drill(query, d, a, b, inside, named, whole, say) for d in dims])
     lines.append(
         say(
             "These are where the change sits, not proof of its cause.", "这些说明变化出现在哪里，不等于因果。"
         )
     )
     return "\n\n".join(lines)
-
-
-def reduced(query: Query, dims: list[Dimension]) -> Query:
-    """The query with other dimensions."""
-    return dataclasses.replace(query, dims=dims)

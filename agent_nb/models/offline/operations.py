@@ -96,6 +96,10 @@ class Wanted:
     over_average: bool = False
     quality: str = ""
 
+    def says(self, stat: str) -> bool:
+        """Whether the statistic is among those named."""
+        return any(s == stat for s, _, _ in self.stats)
+
     @property
     def stat(self) -> str:
         """The statistic, when exactly one was named."""

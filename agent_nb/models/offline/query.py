@@ -9,7 +9,7 @@ from .grounding import Join
 from .operations import Wanted
 from .periods import Period
 from .schema import Column, Table
-from .text import quote
+from .text import OWN, own
 
 
 @dataclasses.dataclass(frozen=True)
@@ -24,12 +24,18 @@ class Measure:
 
 @dataclasses.dataclass(frozen=True)
 class Dimension:
-    """Something to group by; `name_sql` is a readable name of it from a look-up table, or ""."""
+    """Something to group by; `named` and `name_sql`: a look-up table with a readable name of it, and that column."""
 
     sql: str
     label: str
     name_sql: str = ""
     columns: tuple[str, ...] = ()
+    named: Join | None = None
+
+    @property
+    def name_key(self) -> str:
+        """The result's column that holds the readable name."""
+        return f"{self.label}_name"
 
 
 @dataclasses.dataclass
@@ -56,13 +62,21 @@ class Query:
 
     @property
     def source(self) -> str:
-        """FROM clause: the table as f, and its look-ups."""
-        return " ".join([f"{self.table.sql} AS f", *[j.sql for j in self.joins.values()]])
+        """FROM clause: the table, as f where look-up tables stand beside it."""
+        if not self.joins:
+            return self.table.sql
+        return "\n".join([f"{self.table.sql} AS f", *[f"  {j.sql}" for j in self.joins.values()]])
 
     def conditions(self, *more: str) -> str:
         """WHERE clause with these conditions too, or ""."""
-        every = [f"({c})" for c in [*self.where, *more] if c]
-        return f" WHERE {' AND '.join(every)}" if every else ""
+        every = [c for c in [*self.where, *more] if c]
+        if len(every) > 1:
+            every = [f"({c})" if " OR " in c else c for c in every]
+        return f"\nWHERE {' AND '.join(every)}" if every else ""
+
+    def render(self, sql: str) -> str:
+        """SQL ready to run: columns of the table itself get its alias where there is one."""
+        return sql.replace(OWN, "f." if self.joins else "")
 
     @property
     def measure(self) -> Measure:
@@ -73,9 +87,11 @@ class Query:
 def aggregate(stat: str, measure: Measure) -> str:
     """The SQL of a statistic of a measure."""
     if measure.predicate:
-        return f"AVG(CASE WHEN {known(measure)} THEN CASE WHEN {measure.predicate} THEN 1.0 ELSE 0.0 END END) * 100"
+        return f"100.0 * AVG({value_of(measure)})"
     if not measure.sql or stat == "count":
         return "COUNT(*)"
+    if stat.startswith("p") and stat[1:].isdigit():
+        return f"QUANTILE_CONT({measure.sql}, {int(stat[1:]) / 100:g})"
     return {
         "total": f"SUM({measure.sql})",
         "mean": f"AVG({measure.sql})",
@@ -83,17 +99,20 @@ def aggregate(stat: str, measure: Measure) -> str:
         "min": f"MIN({measure.sql})",
         "max": f"MAX({measure.sql})",
         "distinct": f"COUNT(DISTINCT {measure.sql})",
+        "std": f"STDDEV_SAMP({measure.sql})",
     }[stat]
 
 
-def known(measure: Measure) -> str:
-    """Rows in which the columns of a predicate are not missing."""
-    return " AND ".join(f"f.{quote(c.name)} IS NOT NULL" for c in measure.columns) or "1 = 1"
+def value_of(measure: Measure) -> str:
+    """A row's value: of a condition 1 or 0, or NULL where one of its columns is missing."""
+    if not measure.predicate:
+        return measure.sql
+    if len(measure.columns) < 2:
+        return f"CAST({measure.predicate} AS INTEGER)"
+    known = " AND ".join(f"{own(c.name)} IS NOT NULL" for c in measure.columns)
+    return f"CASE WHEN {known} THEN CAST({measure.predicate} AS INTEGER) END"
 
 
-def counted(measure: Measure, condition: str = "") -> str:
+def counted(measure: Measure) -> str:
     """How many rows count: those with a known value."""
-    valued = f"{measure.sql} IS NOT NULL" if measure.sql else "1 = 1"
-    inner = known(measure) if measure.predicate else valued
-    both = f"{inner} AND {condition}" if condition else inner
-    return f"COUNT(CASE WHEN {both} THEN 1 END)"
+    return f"COUNT({value_of(measure) or '*'})"

@@ -255,7 +255,7 @@ def _remembered(raw: Raw, defined: list[definitions.Definition], table: Table, q
     used = {d.source for d, _, _ in raw.terms if d.kind != "unclear" and d.table == table.name}
     for d in defined:
         if d.kind == "exclude" and d.table == table.name:
-            query.where.append(d.sql.replace(quote(d.columns[0].name), f"f.{quote(d.columns[0].name)}"))
+            query.where.append(d.sql)
             query.where_labels.append(d.source)
             used.add(d.source)
     for source in sorted(used):
@@ -264,7 +264,8 @@ def _remembered(raw: Raw, defined: list[definitions.Definition], table: Table, q
 
 def _checked_join(join: grounding.Join, table: Table) -> Steps:
     source = join.table
-    sql = f"SELECT COUNT(*) AS keys, COUNT(DISTINCT {quote(join.other)}) AS different FROM {source.sql} WHERE {quote(join.other)} IS NOT NULL"
+    key = quote(join.other)
+    sql = f"SELECT COUNT({key}) AS keys, COUNT(DISTINCT {key}) AS different\nFROM {source.sql}"
     got = yield (
         f"I want to join {source.name} on {join.own}; I check that {join.other} is unique there.",
         "query_sql",

@@ -12,7 +12,7 @@ from .grounding import Join, Value, expression
 from .query import Dimension, Measure
 from .reading import Raw, Unclear, is_group, table_concepts
 from .schema import Column, Mention, Table
-from .text import TAKEN, english, literal, quote
+from .text import OWN, TAKEN, english, literal, own, quote
 
 
 @dataclasses.dataclass
@@ -131,8 +131,8 @@ def _role(raw: Raw, m: Mention, table: Table, joinable: dict[str, Join], s: Slot
     if column.kind == "number" and not grouped and not column.is_id and stated and not s.measures:
         s.measures.append(Measure(sql, column.name, (column,)))
         return
-    name_sql = _label(column, table, joinable, s)
-    s.dims.append(Dimension(sql, column.name, name_sql, (column.name,)))
+    name_sql, named = _label(column, table, joinable)
+    s.dims.append(Dimension(sql, column.name, name_sql, (column.name,), named))
 
 
 _ENTITIES = lexicon.words("customer order user employee invoice transaction patient student")
@@ -226,7 +226,7 @@ def _pseudo(raw: Raw, m: Mention, table: Table, s: Slots) -> None:
             (m.text,),
         )
     if "route" in m.concepts:
-        route = f"f.{quote(ends['origin'].name)} || '–' || f.{quote(ends['dest'].name)}"
+        route = f"{own(ends['origin'].name)} || '–' || {own(ends['dest'].name)}"
         s.dims.append(Dimension(route, "route", "", (ends["origin"].name, ends["dest"].name)))
         return
     _airport(raw, m.text, m.start, m.concepts, ends, s)
@@ -255,7 +255,7 @@ def _airport(
             f"“{words}” 可能是 {ends['origin'].name} 或 {ends['dest'].name}，指的是哪一个？",
             (words,),
         )
-    s.dims.append(Dimension(f"f.{quote(column.name)}", column.name, "", (column.name,)))
+    s.dims.append(Dimension(own(column.name), column.name, "", (column.name,)))
 
 
 def words_for_ends(raw: Raw, table: Table, s: Slots) -> None:
@@ -267,7 +267,7 @@ def words_for_ends(raw: Raw, table: Table, s: Slots) -> None:
         meaning = lexicon.concept(word.removesuffix("'s"))
         if meaning == "route":
             raw.text.mark(start, end)
-            route = f"f.{quote(ends['origin'].name)} || '–' || f.{quote(ends['dest'].name)}"
+            route = f"{own(ends['origin'].name)} || '–' || {own(ends['dest'].name)}"
             s.dims.append(Dimension(route, "route", "", (ends["origin"].name, ends["dest"].name)))
         elif meaning == "airport":
             head = raw.text.low[:start]
@@ -282,16 +282,15 @@ def words_for_ends(raw: Raw, table: Table, s: Slots) -> None:
             raw.text.mark(start, end)
 
 
-def _label(column: Column, table: Table, joinable: dict[str, Join], s: Slots) -> str:
+def _label(column: Column, table: Table, joinable: dict[str, Join]) -> tuple[str, Join | None]:
     """A readable name for a code, from a look-up table that has one."""
     if column.table != table.name:
-        return ""
+        return "", None
     for join in joinable.values():
         names = [c for c in join.table.columns if c.signature == {"name"} and c.kind == "text"]
         if join.own == column.name and len(names) == 1:
-            s.joins[join.table.name] = join
-            return f"{quote(join.table.name)}.{quote(names[0].name)}"
-    return ""
+            return quote(names[0].name), join
+    return "", None
 
 
 def _conditions(raw: Raw, table: Table, s: Slots) -> list[Mention]:
@@ -304,7 +303,7 @@ def _conditions(raw: Raw, table: Table, s: Slots) -> list[Mention]:
         )
         ids = [x for x in counted.columns if x.table == table.name and x.is_id] if counted else []
         if counted and len(ids) == 1:
-            s.having = (c.sql(f"COUNT(DISTINCT f.{quote(ids[0].name)})"), f"{ids[0].name} {c.words}")
+            s.having = (c.sql(f"COUNT(DISTINCT {own(ids[0].name)})"), f"{ids[0].name} {c.words}")
             used.append(counted)
             continue
         if noun:
@@ -321,13 +320,11 @@ def _conditions(raw: Raw, table: Table, s: Slots) -> list[Mention]:
             x for x in table.columns if x.kind == "number" and x.signature == {lexicon.concept(c.unit)}
         ]
         if m is None and alias is None and len(by_unit) == 1:
-            s.filters.append(
-                (by_unit[0].name, c.sql(f"f.{quote(by_unit[0].name)}"), f"{by_unit[0].name} {_shown(c)}")
-            )
+            s.filters.append((by_unit[0].name, c.sql(own(by_unit[0].name)), f"{by_unit[0].name} {_shown(c)}"))
             continue
         ages = [x for x in table.columns if x.signature == {"age"}]
         if m is None and alias is None and len(ages) == 1 and re.match("older|younger", c.words.lower()):
-            age = f"f.{quote(ages[0].name)}"
+            age = own(ages[0].name)
             s.filters.append((ages[0].name, c.sql(age), f"{ages[0].name} {_shown(c)}"))
             continue
         if m is None and alias is None:
@@ -350,7 +347,7 @@ def _conditions(raw: Raw, table: Table, s: Slots) -> list[Mention]:
                     f"{column.name} 不是数字列，无法比较；指的是哪一列？",
                     (c.words,),
                 )
-            sql, name = f"f.{quote(column.name)}", column.name
+            sql, name = own(column.name), column.name
             stat = next(
                 (
                     x
@@ -418,12 +415,12 @@ def _terms(raw: Raw, table: Table, s: Slots) -> None:
     for d, start, _ in raw.terms:
         if d.kind == "unclear" or d.table not in ("", table.name):
             continue
-        sql = re.sub(r'(?<![\w.])"((?:[^"]|"")+)"', r'f."\1"', d.sql)
+        sql = d.sql
         if d.kind == "predicate":
             if raw.want.stat == "share":
                 s.measures.append(Measure("", d.term, d.columns, sql))
             else:
-                s.filters.append((d.term, sql, f"{d.term} ({d.sql.replace(chr(34), '')})"))
+                s.filters.append((d.term, sql, f"{d.term} ({d.sql.replace(chr(34), '').replace(OWN, '')})"))
             s.rows = True
         elif d.kind == "expression":
             s.measures.append(Measure(sql, d.term, d.columns))
@@ -470,7 +467,7 @@ def numbered(raw: Raw, table: Table, s: Slots) -> None:
             s.filters.append(
                 (
                     column.name,
-                    f"f.{quote(column.name)} = {match.group(1)}",
+                    f"{own(column.name)} = {match.group(1)}",
                     f"{column.name} = {match.group(1)}",
                 )
             )

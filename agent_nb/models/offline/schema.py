@@ -23,6 +23,17 @@ class Column:
     name: str
     kind: str
     signature: frozenset[str]
+    dtype: str = ""
+
+    @property
+    def whole(self) -> bool:
+        """Whether it holds whole numbers only, by its type."""
+        return bool(re.search(r"int", self.dtype.lower()))
+
+    @property
+    def mixed(self) -> bool:
+        """Whether its type allows more than text ("object" may hold dates)."""
+        return self.dtype.lower() == "object"
 
     @property
     def is_id(self) -> bool:
@@ -102,7 +113,8 @@ def tables_of(listing: Json) -> list[Table]:
         for column in columns:
             if isinstance(column, dict) and "name" in column:
                 text = str(column["name"])
-                made.append(Column(name, text, kind_of(str(column.get("dtype", ""))), signature(text)))
+                dtype = str(column.get("dtype", ""))
+                made.append(Column(name, text, kind_of(dtype), signature(text), dtype))
         database = name.rsplit(".", 1)[0] if "database" in str(entry.get("type", "")) and "." in name else ""
         rows = entry.get("rows") if isinstance(entry.get("rows"), int) else None
         found.append(Table(name, tuple(made), database, rows))

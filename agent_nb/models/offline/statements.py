@@ -1,21 +1,18 @@
-# ruff: noqa: E501
-"""SQL for the questions: groups, two periods side by side, contributions, rows, missing values, outliers."""
+"""SQL for the questions, written as one would by hand: groups, two periods beside each other, contributions."""
 
 from __future__ import annotations
 
 from .periods import Period
-from .query import Dimension, Measure, Query, aggregate, counted, known
+from .query import Dimension, Query, aggregate, counted
 from .schema import Column
-from .text import literal, quote
+from .text import literal, own, quote
 
 
-def plain(query: Query) -> tuple[str, Measure]:
-    """(statistic, measure), a share of rows turned into a mean of 0 and 100."""
-    m = query.measure
-    if m.predicate:
-        inside = f"CASE WHEN {known(m)} THEN CASE WHEN {m.predicate} THEN 100.0 ELSE 0.0 END END"
-        return "mean", Measure(inside, m.label, m.columns)
-    return "mean" if query.stat == "mean or extreme" else query.stat or "count", m
+def statistic(query: Query) -> str:
+    """The statistic that is computed first."""
+    if query.measure.predicate:
+        return "mean"
+    return "mean" if query.stat == "mean or extreme" else query.stat or "count"
 
 
 def period_filter(query: Query) -> str:
@@ -27,149 +24,188 @@ def period_filter(query: Query) -> str:
 
 def overall(query: Query, extra: str = "") -> str:
     """One row: each measure's statistic, rows that count, rows without a value."""
-    stat, _ = plain(query)
-    picks = []
+    stat, picks = statistic(query), []
     for i, m in enumerate(query.measures or [query.measure]):
-        measure = plain_of(m)
         tail = "" if i == 0 else f"_{i + 1}"
-        picks += [
-            f"{aggregate(stat, measure)} AS value{tail}",
-            f"{counted(measure)} AS n{tail}",
-            f"COUNT(*) - {counted(measure)} AS missing{tail}",
-        ]
-    return f"SELECT {', '.join(picks)} FROM {query.source}{query.conditions(period_filter(query), extra)}"
+        picks.append(f"{aggregate(stat, m)} AS value{tail}")
+        if stat != "count":
+            picks += [f"{counted(m)} AS n{tail}", f"COUNT(*) - {counted(m)} AS missing{tail}"]
+    return f"SELECT{_listed(picks)}\nFROM {query.source}{query.conditions(period_filter(query), extra)}"
 
 
-def plain_of(m: Measure) -> Measure:
-    """A share of rows as a measure of 0 and 100."""
-    if not m.predicate:
-        return m
-    return Measure(
-        f"CASE WHEN {known(m)} THEN CASE WHEN {m.predicate} THEN 100.0 ELSE 0.0 END END", m.label, m.columns
+def share(query: Query) -> str:
+    """One row: the part of the rows (or of the measure) that the conditions pick, the whole, and the share."""
+    inside = " AND ".join(f"({w})" if len(query.where) > 1 else w for w in query.where)
+    whole = f"SUM({query.measure.sql})" if query.measure.sql else "COUNT(*)"
+    period = period_filter(query)
+    return (
+        f"WITH parts AS (\n  SELECT {whole} FILTER (WHERE {inside}) AS part, {whole} AS whole\n"
+        f"  FROM {query.source}" + (f"\n  WHERE {period}" if period else "") + "\n)\n"
+        "SELECT part, whole, 100.0 * part / NULLIF(whole, 0) AS share_pct\nFROM parts"
     )
 
 
 def grouped(query: Query, order: str, limit: int, offset: int = 0) -> str:
-    """A row a group: its keys, statistics, rows, rank (ties share one), number of groups, share of the whole."""
-    stat, _ = plain(query)
-    keys, names = _keys(query.dims)
-    picks = list(keys)
+    """A row a group: its keys, statistics, rows, rank (ties share one), number of groups."""
+    stat = statistic(query)
+    picks = [_named(d.sql, d.label) for d in query.dims]
     for i, m in enumerate(query.measures or [query.measure]):
-        measure = plain_of(m)
         tail = "" if i == 0 else f"_{i + 1}"
-        picks.append(f"{aggregate(stat, measure)} AS value{tail}")
-        if i == 0:
-            picks += [f"{counted(measure)} AS n", f"COUNT(*) - {counted(measure)} AS missing"]
-            if query.stat == "mean or extreme":
-                picks.append(
-                    f"{'MAX' if query.want.direction == 'desc' else 'MIN'}({measure.sql}) AS extreme"
-                )
-    having = f" HAVING {query.having}" if query.having else ""
-    inner = (
-        f"SELECT {', '.join(picks)} FROM {query.source}{query.conditions(period_filter(query))} "
-        f"GROUP BY {', '.join(str(i) for i in range(1, len(query.dims) + 1))}{having}"
-    )
-    extra = (
-        ", value * 100.0 / NULLIF(SUM(value) OVER (), 0) AS share_pct, SUM(value) OVER () AS together"
-        if stat in ("total", "count")
-        else ""
-    )
+        picks.append(f"{aggregate(stat, m)} AS value{tail}")
+        if i == 0 and stat != "count":
+            picks += [f"{counted(m)} AS n", f"COUNT(*) - {counted(m)} AS missing"]
     if query.stat == "mean or extreme":
-        extra += f", RANK() OVER (ORDER BY extreme {order}) AS extreme_rank"
-    nulls = " OR ".join(f"{n} IS NULL" for n in names)
+        end = "MAX" if query.want.direction == "desc" else "MIN"
+        picks.append(f"{end}({query.measure.sql}) AS extreme")
+    keys = ", ".join(_key(d, i) for i, d in enumerate(query.dims, 1))
+    having = f"\nHAVING {query.having}" if query.having else ""
+    where = query.conditions(period_filter(query))
+    body = f"SELECT{_listed(picks)}\nFROM {query.source}{where}\nGROUP BY {keys}{having}"
+    shown = _with_names(query.dims, "grouped")
+    value = "value" if stat in ("count", "distinct") else "ROUND(value, 9)"
     direction = "ASC" if order == "asc" else "DESC"
-    rank = f"RANK() OVER (ORDER BY CASE WHEN {nulls} THEN 1 ELSE 0 END, ROUND(value, 9) {direction} NULLS LAST) AS rank"
-    tail = f" OFFSET {offset}" if offset else ""
-    sort = "rank, " if order else ""
+    names = [quote(d.label) for d in query.dims]
+    known = " AND ".join(f"{n} IS NOT NULL" for n in names)
+    columns = ["grouped.*", *shown]
+    columns.append(f"RANK() OVER (ORDER BY {known} DESC, {value} {direction} NULLS LAST) AS rank")
+    columns.append("COUNT(*) OVER () AS group_count")
+    if stat != "count":
+        columns.append("SUM(missing) OVER () AS missing_in_all")
+    if query.want.says("share") and stat in ("total", "count"):
+        columns.append("100.0 * value / NULLIF(SUM(value) OVER (), 0) AS share_pct")
+    if query.together and stat in ("total", "count"):
+        columns.append("SUM(value) OVER () AS together")
     if query.stat == "mean or extreme":
-        sort = "CASE WHEN extreme_rank = 1 THEN 1 ELSE rank END, rank, "
+        columns.append(f"RANK() OVER (ORDER BY extreme {order}) AS extreme_rank")
+    sort = ["rank"] if order else []
+    if query.stat == "mean or extreme":
+        sort = ["CASE WHEN extreme_rank = 1 THEN 1 ELSE rank END", "rank"]
+    tail = f" OFFSET {offset}" if offset else ""
     return (
-        f"SELECT *, {rank}, COUNT(*) OVER () AS groups, SUM(missing) OVER () AS missing_in_all{extra} FROM ({inner}) AS g "
-        f"ORDER BY {sort}{', '.join(names)} LIMIT {limit}{tail}"
+        f"WITH grouped AS (\n{_indented(body)}\n)\nSELECT{_listed(columns)}\nFROM grouped\n"
+        f"ORDER BY {', '.join([*sort, *names])}\nLIMIT {limit}{tail}"
     )
 
 
-def _keys(dims: list[Dimension]) -> tuple[list[str], list[str]]:
-    keys = [f"{d.sql} AS {quote(d.label)}" for d in dims]
-    keys += [f"MIN({d.name_sql}) AS {quote(d.label + ' name')}" for d in dims if d.name_sql]
-    return keys, [quote(d.label) for d in dims]
+def best_of_each(query: Query, outer: Dimension, order: str, n: int, limit: int = 60) -> str:
+    """The first n values of the inner dimension inside each value of the outer one (ties included)."""
+    inner = next(d for d in query.dims if d is not outer)
+    stat, o, i = statistic(query), quote(outer.label), quote(inner.label)
+    picks = [_named(d.sql, d.label) for d in (outer, inner)] + [f"{aggregate(stat, query.measure)} AS value"]
+    where = query.conditions(period_filter(query))
+    body = f"SELECT{_listed(picks)}\nFROM {query.source}{where}\nGROUP BY 1, 2"
+    value = "value" if stat in ("count", "distinct") else "ROUND(value, 9)"
+    direction = "ASC" if order == "asc" else "DESC"
+    return (
+        f"WITH grouped AS (\n{_indented(body)}\n), ranked AS (\n"
+        f"  SELECT *, RANK() OVER (PARTITION BY {o} ORDER BY {value} {direction} NULLS LAST) AS place\n"
+        f"  FROM grouped\n  WHERE {o} IS NOT NULL AND {i} IS NOT NULL\n)\n"
+        f"SELECT *, COUNT(*) OVER () AS row_count\nFROM ranked\nWHERE place <= {n} AND value IS NOT NULL\n"
+        f"ORDER BY {o}, place, {i}\nLIMIT {limit}"
+    )
 
 
-def side_by_side(
-    query: Query, dim: Dimension | None, a: Period, b: Period, *extra: str, order: str = "", limit: int = 10
+def sides(query: Query, dim: Dimension | None, a: Period, b: Period, extra: str = "") -> str:
+    """SELECT of two periods beside each other: before, after and their rows, for the whole or each value of `dim`."""
+    assert query.axis is not None
+    stat, m = statistic(query), query.measure
+    either, first, second = query.axis.sides(a, b)
+    value = aggregate(stat, m)
+    factor, _, call = value.rpartition(" * ")
+    picks = [_named(dim.sql, dim.label)] if dim else []
+    for name, inside in (("before", first), ("after", second)):
+        made = f"{call} FILTER (WHERE {inside})"
+        if stat == "total":
+            made = f"COALESCE({made}, 0)"
+        picks.append(f"{factor + ' * ' if factor else ''}{made} AS {name}")
+    if stat != "count" or dim is None:
+        for name, inside in (("before", first), ("after", second)):
+            picks.append(f"{counted(m)} FILTER (WHERE {inside}) AS rows_{name}")
+    group = f"\nGROUP BY {_key(dim, 1)}" if dim else ""
+    return f"SELECT{_listed(picks)}\nFROM {query.source}{query.conditions(extra, either)}{group}"
+
+
+def whole_change(query: Query, a: Period, b: Period) -> str:
+    """One row: before, after, change, change_pct, rows_before, rows_after."""
+    return f"WITH sides AS (\n{_indented(sides(query, None, a, b))}\n)\nSELECT *, {_CHANGE}\nFROM sides"
+
+
+_CHANGE = "after - before AS change, 100.0 * (after - before) / NULLIF(ABS(before), 0) AS change_pct"
+
+
+def movers(query: Query, dim: Dimension, a: Period, b: Period, order: str, limit: int, spread: bool) -> str:
+    """A row a group with its change, and how many groups there are; with `spread` also how many rose and fell."""
+    columns = [
+        "sides.*",
+        *_with_names([dim], "sides"),
+        _CHANGE,
+        "COUNT(*) OVER () AS group_count",
+    ]
+    if spread:
+        columns.append("COUNT(*) FILTER (WHERE after > before) OVER () AS rose")
+        columns.append("COUNT(*) FILTER (WHERE after < before) OVER () AS fell")
+    return (
+        f"WITH sides AS (\n{_indented(sides(query, dim, a, b))}\n)\nSELECT{_listed(columns)}\nFROM sides\n"
+        f"ORDER BY {order}, {quote(dim.label)}\nLIMIT {limit}"
+    )
+
+
+def contributions(
+    query: Query, dim: Dimension, a: Period, b: Period, inside: str, up: bool, least: int
 ) -> str:
-    """Two periods beside each other: the whole, or a row for each value of `dim`.
+    """A row a group: its change and what it adds to the change of the whole, the largest first.
 
-    Columns: the key and its name, before, after, change, change_pct, rows_before, rows_after and, for totals,
-    counts and means, contribution: what the group adds to the change of the whole.
+    A total's or count's contribution is its own change. A mean's is the change of (sum of the group / rows of
+    all), so that the contributions add up to the change of the mean. `by_change` ranks the groups' own changes,
+    those with fewer than `least` rows in a period last.
     """
-    assert query.axis is not None
-    stat, measure = plain(query)
-    first, second = query.axis.where(a), query.axis.where(b)
-    value = measure.sql or "1"
-    key = f"{dim.sql} AS k, " + (f"MIN({dim.name_sql}) AS kname, " if dim.name_sql else "") if dim else ""
-    by = "1, p" if dim else "p"
-    inner = (
-        f"SELECT {key}CASE WHEN {first} THEN 1 ELSE 2 END AS p, {aggregate(stat, measure)} AS v, {counted(measure)} AS n, "
-        f"SUM({value}) AS s FROM {query.source}{query.conditions(f'({first}) OR ({second})', *extra)} GROUP BY {by}"
-    )
-    if stat not in ("total", "count", "mean"):
-        inner = inner.replace(f"SUM({value}) AS s", "0 AS s")
-    zero = stat in ("total", "count", "distinct")
-    v1, v2 = (f"MAX(CASE WHEN p = {p} THEN v END)" for p in (1, 2))
-    if zero:
-        v1, v2 = f"COALESCE({v1}, 0)", f"COALESCE({v2}, 0)"
-    rows = [f"COALESCE(MAX(CASE WHEN p = {p} THEN n END), 0)" for p in (1, 2)]
-    sums = [f"COALESCE(MAX(CASE WHEN p = {p} THEN s END), 0)" for p in (1, 2)]
-    names = "k, " + ("MIN(kname) AS kname, " if dim.name_sql else "") if dim else ""
-    group = " GROUP BY k" if dim else ""
-    pivot = (
-        f"SELECT {names}{v1} AS v1, {v2} AS v2, {rows[0]} AS n1, {rows[1]} AS n2, {sums[0]} AS s1, {sums[1]} AS s2 "
-        f"FROM ({inner}) AS i{group}"
-    )
-    shown = (
-        f"k AS {quote(dim.label)}, " + (f"kname AS {quote(dim.label + ' name')}, " if dim.name_sql else "")
-        if dim
-        else ""
-    )
-    change, pct = "(v2 - v1)", "(v2 - v1) * 100.0 / NULLIF(ABS(v1), 0)"
-    contribution = (
-        "v2 - v1"
-        if stat in ("total", "count")
-        else "s2 * 1.0 / NULLIF(SUM(n2) OVER (), 0) - s1 * 1.0 / NULLIF(SUM(n1) OVER (), 0)"
-    )
-    extra_column = f", {contribution} AS contribution" if stat in ("total", "count", "mean") and dim else ""
-    ranked = (
-        f", COUNT(*) OVER () AS groups, COUNT(CASE WHEN {change} > 0 THEN 1 END) OVER () AS rose, COUNT(CASE WHEN {change} < 0 THEN 1 END) OVER () AS fell"
-        if dim
-        else ""
-    )
-    least = "CASE WHEN SUM(n1 + n2) OVER () >= 400 THEN 10 ELSE 1 END"
-    enough = f", CASE WHEN n1 >= {least} AND n2 >= {least} THEN 1 ELSE 0 END AS enough" if dim else ""
-    rows_all = (
-        f"SELECT {shown}v1 AS before, v2 AS after, {change} AS change, {pct} AS change_pct, n1 AS rows_before, "
-        f"n2 AS rows_after{extra_column}{ranked}{enough} FROM ({pivot}) AS t"
-    )
-    if not dim:
-        return rows_all
-    return f"SELECT * FROM ({rows_all}) AS r ORDER BY {order} LIMIT {limit}"
-
-
-def trend(query: Query, grain: str, limit: int = 60) -> str:
-    """A row a month (quarter, year …), with the change from the one before."""
-    assert query.axis is not None
-    stat, measure = plain(query)
-    key = query.axis.key(grain)
-    inner = (
-        f"SELECT {key} AS {quote(grain)}, {aggregate(stat, measure)} AS value, {counted(measure)} AS n, COUNT(*) - {counted(measure)} AS missing FROM {query.source}"
-        f"{query.conditions(period_filter(query))} GROUP BY 1"
-    )
-    g = quote(grain)
+    stat = statistic(query)
+    direction = "DESC" if up else "ASC"
+    body = _indented(sides(query, dim, a, b, inside))
+    name = quote(dim.label)
+    if stat in ("total", "count"):
+        return (
+            f"WITH sides AS (\n{body}\n)\nSELECT *, after - before AS change, after - before AS contribution\n"
+            f"FROM sides\nWHERE {name} IS NOT NULL\nORDER BY contribution {direction}, {name}\nLIMIT 8"
+        )
+    part = "after - before"
+    if stat == "mean":
+        now, then = (
+            f"COALESCE({side} * rows_{side}, 0) / SUM(rows_{side}) OVER ()" for side in ("after", "before")
+        )
+        part = f"{now}\n      - {then}"
+    enough = f"rows_before >= {least} AND rows_after >= {least}"
     return (
-        f"SELECT *, value - LAG(value) OVER (ORDER BY {g}) AS change, "
-        f"(value - LAG(value) OVER (ORDER BY {g})) * 100.0 / NULLIF(ABS(LAG(value) OVER (ORDER BY {g})), 0) AS change_pct, "
-        f"RANK() OVER (ORDER BY ROUND(value, 9) DESC NULLS LAST) AS rank_high, RANK() OVER (ORDER BY ROUND(value, 9) ASC NULLS LAST) AS rank_low, "
-        f"COUNT(*) OVER () AS periods FROM ({inner}) AS g WHERE {g} IS NOT NULL ORDER BY {g} LIMIT {limit}"
+        f"WITH sides AS (\n{body}\n), parts AS (\n  SELECT *, after - before AS change,\n    {part} AS contribution,\n"
+        f"    RANK() OVER (ORDER BY {enough} DESC, after - before {direction} NULLS LAST) AS by_change\n"
+        "  FROM sides\n)\n"
+        f"SELECT *\nFROM parts\nWHERE {name} IS NOT NULL\n"
+        f"ORDER BY by_change > 1, contribution {direction} NULLS LAST, {name}\nLIMIT 6"
+    )
+
+
+def trend(query: Query, grain: str, limit: int = 60, offset: int = 0, extremes: str = "") -> str:
+    """A row a month (quarter, year …), with the change from the one before; `extremes`: ASC or DESC, best first."""
+    assert query.axis is not None
+    stat, m, g = statistic(query), query.measure, quote(grain)
+    picks = [f"{query.axis.key(grain)} AS {g}", f"{aggregate(stat, m)} AS value"]
+    picks += [f"{counted(m)} AS n"] if stat != "count" else []
+    body = f"SELECT{_listed(picks)}\nFROM {query.source}{query.conditions(period_filter(query))}\nGROUP BY 1"
+    before = f"LAG(value) OVER (ORDER BY {g})"
+    columns = [
+        "by_time.*",
+        f"value - {before} AS change",
+        f"100.0 * (value - {before}) / NULLIF(ABS({before}), 0) AS change_pct",
+        "COUNT(*) OVER () AS period_count",
+    ]
+    if query.want.direction or query.want.quality:
+        order = "ASC" if query.want.direction == "asc" else "DESC"
+        columns.append(f"RANK() OVER (ORDER BY ROUND(value, 9) {order} NULLS LAST) AS rank")
+    sort = f"rank, {g}" if extremes else g
+    tail = f" OFFSET {offset}" if offset else ""
+    return (
+        f"WITH by_time AS (\n{_indented(body)}\n)\nSELECT{_listed(columns)}\nFROM by_time\nWHERE {g} IS NOT NULL\n"
+        f"ORDER BY {sort}\nLIMIT {limit}{tail}"
     )
 
 
@@ -177,38 +213,41 @@ def missing(query: Query, columns: list[Column]) -> str:
     """A row a column: missing values, rows, share; most missing first."""
     source = f"{query.source}{query.conditions(period_filter(query))}"
     parts = [
-        f"SELECT {literal(c.name)} AS column_name, COUNT(*) - COUNT(f.{quote(c.name)}) AS missing, COUNT(*) AS rows_in_all, "
-        f"(COUNT(*) - COUNT(f.{quote(c.name)})) * 100.0 / NULLIF(COUNT(*), 0) AS missing_pct FROM {source}"
+        f"SELECT {literal(c.name)} AS column_name, COUNT(*) - COUNT({own(c.name)}) AS missing, "
+        f"COUNT(*) AS rows_in_all FROM {source}"
         for c in columns
     ]
-    union = " UNION ALL ".join(parts)
-    return f"SELECT *, COUNT(CASE WHEN missing > 0 THEN 1 END) OVER () AS with_missing, SUM(missing) OVER () AS missing_in_all FROM ({union}) AS m ORDER BY missing DESC, column_name LIMIT 50"
+    union = _indented("\nUNION ALL ".join(parts))
+    return (
+        f"WITH gaps AS (\n{union}\n)\nSELECT *, 100.0 * missing / NULLIF(rows_in_all, 0) AS missing_pct,\n"
+        "  COUNT(*) FILTER (WHERE missing > 0) OVER () AS with_missing, SUM(missing) OVER () AS missing_in_all\n"
+        "FROM gaps\nORDER BY missing DESC, column_name\nLIMIT 50"
+    )
 
 
 def outliers(query: Query) -> str:
     """One row: quartiles, the bounds of the 1.5 × IQR rule, how many values lie outside them."""
     x = query.measure.sql
-    source = f"{query.source}{query.conditions(period_filter(query))}"
+    source = f"{query.source}{query.conditions(period_filter(query), f'{x} IS NOT NULL')}"
     return (
-        f"WITH q AS (SELECT QUANTILE_CONT({x}, 0.25) AS q1, QUANTILE_CONT({x}, 0.75) AS q3 FROM {source}), "
-        "b AS (SELECT q1, q3, q1 - 1.5 * (q3 - q1) AS low, q3 + 1.5 * (q3 - q1) AS high FROM q) "
-        f"SELECT ANY_VALUE(q1) AS q1, ANY_VALUE(q3) AS q3, ANY_VALUE(low) AS low, ANY_VALUE(high) AS high, "
-        f"COUNT(CASE WHEN {x} < low THEN 1 END) AS below, COUNT(CASE WHEN {x} > high THEN 1 END) AS above, "
-        f"COUNT(CASE WHEN {x} < low OR {x} > high THEN 1 END) AS outliers, COUNT({x}) AS n, "
-        f"COUNT(CASE WHEN {x} < low OR {x} > high THEN 1 END) * 100.0 / NULLIF(COUNT({x}), 0) AS share_pct, "
-        f"MIN({x}) AS smallest, MAX({x}) AS largest FROM {query.source} CROSS JOIN b{query.conditions(period_filter(query))}"
+        f"WITH v AS (\n  SELECT {x} AS x\n  FROM {source}\n), q AS (\n"
+        "  SELECT QUANTILE_CONT(x, 0.25) AS q1, QUANTILE_CONT(x, 0.75) AS q3 FROM v\n), b AS (\n"
+        "  SELECT *, q1 - 1.5 * (q3 - q1) AS low, q3 + 1.5 * (q3 - q1) AS high FROM q\n)\n"
+        "SELECT MIN(q1) AS q1, MIN(q3) AS q3, MIN(low) AS low, MIN(high) AS high,\n"
+        "  COUNT(*) FILTER (WHERE x < low) AS below, COUNT(*) FILTER (WHERE x > high) AS above,\n"
+        "  COUNT(*) FILTER (WHERE x < low OR x > high) AS outliers, COUNT(*) AS n,\n"
+        "  100.0 * COUNT(*) FILTER (WHERE x < low OR x > high) / NULLIF(COUNT(*), 0) AS share_pct,\n"
+        "  MIN(x) AS smallest, MAX(x) AS largest\nFROM v CROSS JOIN b"
     )
 
 
 def rows(query: Query, direction: str, limit: int, shown: list[Column]) -> str:
     """Single rows in the order of the measure."""
     x = query.measure.sql
-    picks = ", ".join(f"f.{quote(c.name)}" for c in shown)
     order = "ASC" if direction == "asc" else "DESC"
-    return (
-        f"SELECT RANK() OVER (ORDER BY {x} {order}) AS rank, {picks} FROM {query.source}"
-        f"{query.conditions(period_filter(query), f'{x} IS NOT NULL')} ORDER BY rank LIMIT {limit}"
-    )
+    picks = ", ".join([f"RANK() OVER (ORDER BY {x} {order}) AS rank", *[own(c.name) for c in shown]])
+    conditions = query.conditions(period_filter(query), f"{x} IS NOT NULL")
+    return f"SELECT {picks}\nFROM {query.source}{conditions}\nORDER BY rank\nLIMIT {limit}"
 
 
 def distribution(query: Query) -> str:
@@ -218,8 +257,9 @@ def distribution(query: Query) -> str:
         f"QUANTILE_CONT({x}, {p}) AS p{int(p * 100)}" for p in (0.05, 0.25, 0.5, 0.75, 0.95)
     )
     return (
-        f"SELECT COUNT({x}) AS n, COUNT(*) - COUNT({x}) AS missing, AVG({x}) AS mean, STDDEV_SAMP({x}) AS std, MIN({x}) AS smallest, "
-        f"{quantiles}, MAX({x}) AS largest FROM {query.source}{query.conditions(period_filter(query))}"
+        f"SELECT COUNT({x}) AS n, COUNT(*) - COUNT({x}) AS missing, AVG({x}) AS mean, STDDEV_SAMP({x}) AS std,\n"
+        f"  MIN({x}) AS smallest, {quantiles}, MAX({x}) AS largest\n"
+        f"FROM {query.source}{query.conditions(period_filter(query))}"
     )
 
 
@@ -227,6 +267,36 @@ def correlation(query: Query) -> str:
     """One row: Pearson's r of two measures and the rows that have both."""
     x, y = (m.sql for m in query.measures[:2])
     return (
-        f"SELECT CORR({x}, {y}) AS r, COUNT(CASE WHEN {x} IS NOT NULL AND {y} IS NOT NULL THEN 1 END) AS n, "
-        f"COUNT(*) AS rows_in_all FROM {query.source}{query.conditions(period_filter(query))}"
+        f"SELECT CORR({x}, {y}) AS r, COUNT(*) FILTER (WHERE {x} IS NOT NULL AND {y} IS NOT NULL) AS n,\n"
+        f"  COUNT(*) AS rows_in_all\nFROM {query.source}{query.conditions(period_filter(query))}"
     )
+
+
+def _with_names(dims: list[Dimension], of: str) -> list[str]:
+    """Readable names out of look-up tables; a subquery each, so that no row is ever counted twice."""
+    columns = []
+    for d in dims:
+        if d.named is not None:
+            lookup, key = d.named.table.sql, quote(d.named.other)
+            found = f"SELECT MIN({d.name_sql}) FROM {lookup} WHERE {lookup}.{key} = {of}.{quote(d.label)}"
+            columns.append(f"({found}) AS {quote(d.name_key)}")
+    return columns
+
+
+def _named(sql: str, label: str) -> str:
+    return sql if sql == own(label) else f"{sql} AS {quote(label)}"
+
+
+def _key(d: Dimension, place: int) -> str:
+    """What GROUP BY says: a plain column by its name, anything longer by its place."""
+    return d.sql if d.sql == own(d.label) else str(place)
+
+
+def _listed(picks: list[str]) -> str:
+    """Short lists in one line, longer ones a line each."""
+    one = ", ".join(picks)
+    return " " + one if len(one) <= 80 and "\n" not in one else "\n  " + ",\n  ".join(picks)
+
+
+def _indented(sql: str) -> str:
+    return "\n".join("  " + line for line in sql.splitlines())

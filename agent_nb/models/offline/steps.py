@@ -12,17 +12,49 @@ Json = dict[str, Any]
 Steps = Generator[tuple[str, str, Json], Json, str]
 
 
+def together(
+    *works: Generator[tuple[str, str, Json], Json, Any],
+) -> Generator[tuple[str, str, Json], Json, list[Any]]:
+    """Several works side by side: the calls that each of them wants next go out in one reply."""
+    answers: list[Any] = [None] * len(works)
+    waiting: dict[int, tuple[str, str, Json]] = {}
+
+    def go_on(i: int, result: Json | None) -> None:
+        try:
+            waiting[i] = next(works[i]) if result is None else works[i].send(result)
+        except StopIteration as stop:
+            waiting.pop(i, None)
+            answers[i] = stop.value
+
+    for i in range(len(works)):
+        go_on(i, None)
+    while waiting:
+        thought = " ".join(dict.fromkeys(call[0] for call in waiting.values()))
+        calls = [{"name": name, "input": given} for _, name, given in waiting.values()]
+        got = yield thought, TOGETHER, {"calls": calls}
+        for i, result in zip(list(waiting), got["results"], strict=True):
+            go_on(i, result)
+    return answers
+
+
+TOGETHER = "together"
+"""No tool: the calls in its input are made in one reply."""
+
+
 class Failed(Exception):
     """A tool said no; the message tells what."""
 
 
 def run(query: Query, thought: str, sql: str) -> Generator[tuple[str, str, Json], Json, Json]:
     """Run SQL; its result, or Failed."""
-    call = {"query": sql, "database": query.table.database} if query.table.database else {"query": sql}
+    sql = query.render(sql)
+    call = {"query": sql}
+    if query.table.database:
+        call["database"] = query.table.database
     got = yield thought, "query_sql", call
     if not got.get("ok"):
         raise Failed(str(got.get("error", "no result")))
-    return got
+    return {**got, "sql": sql}
 
 
 def records(result: Json) -> list[Json]:
@@ -73,17 +105,21 @@ def group_name(query: Query, row: Json) -> str:
             if isinstance(value, float) and value == int(value)
             else str(value)
         )
-        name = row.get(f"{d.label} name")
+        name = row.get(d.name_key)
         parts.append(f"{text} ({name})" if name else text)
     return ", ".join(parts)
 
 
 def chart(
-    query: Query, names: set[str], sql: str, x: str, kind: str, count: int, say: Words, y: str = "value"
+    query: Query, names: set[str], result: Json, x: str, kind: str, count: int, say: Words, y: str = "value"
 ) -> Generator[tuple[str, str, Json], Json, str]:
     """Draw what the answer shows, where that helps or was asked for. Returns a sentence about it, or ""."""
     asked = query.want.chart
-    if asked == "none" or (not asked and not 2 <= count <= 40):
+    if (
+        asked == "none"
+        or (not asked and not 2 <= count <= 40)
+        or not (result.get("name") or result.get("sql"))
+    ):
         return ""
     if "draw_chart" not in names:
         return (
@@ -107,17 +143,17 @@ def chart(
         if asked in ("bar", "barh", "line", "hist", "scatter") and not (asked == "hist" and kind != "hist")
         else kind
     )
-    if query.table.database:
-        return (
-            "\n\n" + say("No chart: charts of database tables are not drawn here.", "数据库表不在这里画图。")
-            if asked
-            else ""
-        )
     title = f"{what(query, say)}{scope(query, say)}"
-    call = {"kind": chosen, "data": sql, "x": x, "y": y, "title": title}
+    call = {"kind": chosen, "data": result.get("name") or result["sql"], "x": x, "y": y, "title": title}
     got = yield say("A chart shows it at a glance.", "画一张图更直观。"), "draw_chart", call
+    if not got.get("ok") and result.get("sql") and not query.table.database:  # the kept result is gone
+        got = yield (
+            say("I draw it from the query itself.", "直接用查询来画。"),
+            "draw_chart",
+            {**call, "data": result["sql"]},
+        )
     if not got.get("ok"):
         return "\n\n" + say(
             f"The chart could not be drawn: {got.get('error')}", f"图没有画成：{got.get('error')}"
         )
-    return "\n\n" + say(f"The chart ({chosen}) is above.", f"图（{chosen}）见上。")
+    return ""

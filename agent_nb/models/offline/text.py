@@ -107,9 +107,33 @@ def is_chinese(text: str) -> bool:
     return cjk > 0 and cjk >= latin
 
 
+_RESERVED = frozenset(
+    """
+    all alter analyse analyze and anti any array as asc asof asymmetric begin between both by case cast check collate
+    column commit constraint create cross current_date current_time current_timestamp database default deferrable
+    delete desc describe distinct do drop else end escape except exists false fetch filter for foreign from full glob
+    grant group groups having if ilike in index initially inner insert intersect interval into is isnull join key lambda
+    lateral leading left like limit map natural not notnull null of offset on only or order outer over overlaps
+    partition percent pivot pivot_longer pivot_wider placing plan positional pragma primary qualify range references
+    replace returning right row rows sample select semi set show similar some struct summarize symmetric table
+    tablesample then timestamp to top trailing transaction trigger true try_cast union unique unpivot update user using
+    values variadic verbose view when where window with
+    """.split()
+)
+OWN = "\x02"
+"""Stands before a column of the table that is asked; `query.Query.render` makes an alias of it, or nothing."""
+
+
 def quote(name: str) -> str:
-    """An SQL identifier."""
+    """An SQL identifier, in quotes only where it needs them."""
+    if re.fullmatch(r"[a-z_][a-z0-9_]*", name) and name not in _RESERVED:
+        return name
     return '"' + name.replace('"', '""') + '"'
+
+
+def own(name: str) -> str:
+    """A column of the table that is asked."""
+    return OWN + quote(name)
 
 
 def literal(value: object) -> str:

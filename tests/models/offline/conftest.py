@@ -31,8 +31,9 @@ class Answer:
 
 def talk(goals, namespace, memory=(), tools=(), data=True, charts=False, steps=12):
     goals = [goals] if isinstance(goals, str) else goals
+    namespace = dict(namespace)
     mounted = [t for t in data_tools(namespace) if charts or t.name != "draw_chart"] if data else []
-    box = Toolbox([*mounted, *tools])
+    box = Toolbox([*mounted, *tools], namespace=namespace)
     lines = "\n".join(f"- [fact · 2026-01-01 · user_explicit · m{i}] {t}" for i, t in enumerate(memory))
     system = f"You are an agent.\n\nMemory:\n<memory>\n{lines}\n</memory>" if memory else "You are an agent."
     messages, calls = [], []

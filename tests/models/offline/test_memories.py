@@ -190,7 +190,7 @@ def test_definitions_of_one_table():
     columns = [{"name": "dep_delay", "dtype": "float64"}, {"name": "carrier", "dtype": "object"}]
     table = schema.tables_of({"variables": [{"name": "flights", "type": "DataFrame", "columns": columns}]})
     (found,) = definitions.parse(["a flight is late when its departure delay is over 15 minutes"], table)
-    assert (found.kind, found.sql) == ("predicate", '"dep_delay" > 15')
+    assert (found.kind, found.sql) == ("predicate", "\x02dep_delay > 15")
     (found,) = definitions.parse(["always exclude carrier OO"], table)
     assert found.kind == "exclude"
     assert pd.notna(found.sql)
