@@ -67,8 +67,8 @@ def read(path: pathlib.Path) -> list[MemoryRecord]:
 def _fault(record: MemoryRecord) -> str:
     """What keeps a record that somebody else wrote from being one; "" for nothing."""
     known = record.type in TYPES and record.source in SOURCES and record.status in STATUSES
-    times = (record.created, record.recorded, record.last_access or record.recorded)
-    times += (record.expires or record.recorded,)
+    times = [record.created, record.recorded, record.last_access, record.expires]
+    times = [time for at, time in enumerate(times) if at < 2 or time is not None]
     aware = all(isinstance(time, datetime.datetime) and time.tzinfo for time in times)
     numbers = all(isinstance(n, int | float) for n in (record.hits, record.mentions, record.weight))
     named = all(
