@@ -19,7 +19,7 @@ class Cell:
         self.id = id
         self.outputs = []
         self.reply = None
-        self.idle = False
+        self.begun = self.idle = False
         self.slots = {}
 
     def take(self, message):
@@ -34,6 +34,8 @@ class Cell:
                 self.outputs.append(output)
             case "update_display_data":
                 self.slots[content["transient"]["display_id"]]["data"] = content["data"]
+            case "execute_input":
+                self.begun = True
             case "status" if content["execution_state"] == "idle":
                 self.idle = True
 
@@ -93,7 +95,8 @@ class Kernel:
         while not until():
             self.pump()
             assert self.manager.is_alive(), "the kernel died"
-            assert time.monotonic() < end, "it took too long"
+            if time.monotonic() > end:
+                raise TimeoutError("it took too long")
 
     def done(self, cell, patience_s=PATIENCE_S):
         self.wait(lambda: cell.reply is not None and cell.idle, patience_s)
