@@ -7,9 +7,10 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from . import replies, window
+from . import replies, transcript, window
 from .errors import AgentError, ContextFull, ModelError, ModelUnavailable, one_line
 from .events import Acted, CallFailed, CallStarted, Event, Noticed, Streamed
+from .redact import redact
 from .replies import Reply
 from .task import Task
 
@@ -29,6 +30,9 @@ ATTEMPTS = 3
 LONGEST_WAIT_S = 60.0
 
 
+_END: Any = object()
+
+
 class _OutOfTime(Exception):
     """The seconds valve closed while the reply was streaming."""
 
@@ -36,7 +40,7 @@ class _OutOfTime(Exception):
 def converse(task: Task, bench: Bench) -> Generator[Event, None, Reply]:
     """Ask for the next move; each fault that asking again can mend is mended once."""
     mended: set[str] = set()
-    nudge, room = "", int(getattr(bench.model, "max_tokens", MAX_TOKENS))
+    nudge, room = "", _room(bench.model)
     while True:
         reply = yield from _call(task, bench, nudge, room)
         fault = (
@@ -66,18 +70,18 @@ def _call(task: Task, bench: Bench, nudge: str, room: int) -> Generator[Event, N
         except _OutOfTime:
             return _failed("limit_seconds", bench.closed_valve(task)[1] or "time is up")
         except ContextFull as error:
-            return _failed("context_full", one_line(error))
+            return _failed("context_full", _told(error))
         except (ModelUnavailable, ValueError, OSError) as error:
             if isinstance(error, AgentError) and not isinstance(error, ModelUnavailable):
-                return _failed("error", one_line(error))
+                return _failed("error", _told(error))
             wait_s = _wait(error, attempt) if attempt < ATTEMPTS else None
-            yield CallFailed(**mark, error=one_line(error), attempt=attempt, wait_s=wait_s)
+            yield CallFailed(**mark, error=_told(error), attempt=attempt, wait_s=wait_s)
             if wait_s is None or bench.seconds() + wait_s > bench.limits.seconds:
-                return _failed("error", one_line(error))
+                return _failed("error", _told(error))
             time.sleep(wait_s)
             continue
-        except (ModelError, Exception) as error:  # a model of the user's own may raise anything
-            return _failed("error", one_line(error))
+        except Exception as error:  # a model of the user's own may raise anything
+            return _failed("error", _told(error))
         return (yield from _taken(task, bench, message, (time.monotonic() - started) * 1000))
     raise AssertionError("unreachable")
 
@@ -87,45 +91,78 @@ def _stream(
 ) -> Generator[Event, None, Json]:
     """Pass on the pieces; return the whole message. The stream is closed however this ends."""
     mark: Json = {"run": task.run, "step": task.steps}
-    message: Json | None = None
-    task.text = ""
-    pieces = iter(bench.model.reply(messages, system=view.system, tools=view.tools, max_tokens=room))
-    with contextlib.ExitStack() as stack:
-        if hasattr(pieces, "close"):
-            stack.callback(pieces.close)
+    message: Any = None
+    said: list[str] = []
+    pieces = _pieces(bench.model, messages, system=view.system, tools=view.tools, max_tokens=room)
+    try:
         for piece in pieces:
             kind = piece.get("type")
             if kind == "message":
-                message = piece["message"]
+                message = piece.get("message")
             elif kind == "text_delta":
-                task.text += str(piece.get("text", ""))
-                yield Streamed(**mark, kind="text", text=str(piece.get("text", "")))
+                said.append(str(piece.get("text") or ""))
+                yield Streamed(**mark, kind="text", text=said[-1])
             elif kind == "thinking_delta":
-                yield Streamed(**mark, kind="thinking", text=str(piece.get("thinking", "")))
+                yield Streamed(**mark, kind="thinking", text=str(piece.get("thinking") or ""))
             elif kind == "input_json_delta":
-                text, call = str(piece.get("partial_json", "")), str(piece.get("id", ""))
+                text, call = str(piece.get("partial_json") or ""), str(piece.get("id") or "")
                 yield Streamed(**mark, kind="input_json", text=text, id=call)
             if bench.seconds() > bench.limits.seconds:
                 raise _OutOfTime
+    finally:
+        pieces.close()
+        task.text = "".join(said)
     if not isinstance(message, dict):
         raise ValueError("the stream ended without a whole message")
     return message
 
 
+def _pieces(model: Any, messages: list[Json], **request: Any) -> Generator[Json, None, None]:
+    """What the model yields. Whatever a model of the user's own does, only an interrupt passes as it is."""
+    with _as_model_error():
+        pieces = iter(model.reply(messages, **request))
+    try:
+        while True:
+            with _as_model_error():
+                piece = next(pieces, _END)
+            if piece is _END:
+                return
+            if not isinstance(piece, dict):
+                raise ModelError(f"the model yields {type(piece).__name__} where a dict with a type is due")
+            yield piece
+    finally:
+        if hasattr(pieces, "close"):
+            pieces.close()
+
+
+@contextlib.contextmanager
+def _as_model_error() -> Iterator[None]:
+    """SystemExit and its like, out of a model, end the run and not the kernel."""
+    try:
+        yield
+    except (Exception, KeyboardInterrupt):
+        raise
+    except BaseException as error:
+        raise ModelError(f"the model raised {one_line(error)}") from error
+
+
 def _taken(task: Task, bench: Bench, message: Json, ms: float) -> Generator[Event, None, Reply]:
     """Count and read a whole message, and put it into the history where it may stand there."""
-    usage = message.get("usage") if isinstance(message.get("usage"), dict) else {}
-    price = getattr(bench.model, "cost", None)
-    cost = price(usage) if callable(price) else None
-    task.usage.add(usage or {}, cost)
     if bench.used_ids is None:
         bench.used_ids = _ids([*bench.turns, task.messages])
     reply = replies.read(message, bench.used_ids)
-    kept = bool(reply.message["content"]) and (not reply.problem or reply.ends in ("truncated", "error"))
-    kept = kept and not (reply.problem and _calls(reply.message["content"]))
+    cost = _cost(bench.model, reply.usage)
+    task.usage.add(reply.usage, cost)
+    if cost is None and bench.limits.cost is not None and task.usage.calls == 1:
+        reply.notices.append("the price of this model is not known, so the limit on cost cannot close")
+    # Of a reply with a fault, only text that was cut off may stand in the history.
+    kept = bool(reply.text and reply.ends in ("truncated", "error")) if reply.problem else True
+    told = transcript.sent_back(reply.message)
+    kept = kept and bool(told["content"]) and not (reply.problem and _calls(told["content"]))
     task.text = reply.text
     if kept:
-        _append(task, reply.message)
+        _append(task, told)
+        task.text = replies.text_of(task.messages[-1]["content"])  # the whole, where it went on after a pause
         bench.used_ids |= _ids([[reply.message]])
     yield Acted(
         run=task.run,
@@ -133,16 +170,11 @@ def _taken(task: Task, bench: Bench, message: Json, ms: float) -> Generator[Even
         message=reply.message,
         calls=[{"id": c["id"], "name": c["name"], "input": c["input"]} for c in reply.calls],
         stop_reason=reply.stop_reason,
-        usage=usage or {},
+        usage=reply.usage,
         cost=cost,
         ms=round(ms, 1),
         kept=kept,
     )
-    unknown = message.get("unknown") or []
-    if unknown:
-        reply.notices.append(
-            f"the server sent {len(unknown)} pieces that are unknown here; they are left out"
-        )
     for text in reply.notices:
         yield Noticed(run=task.run, step=task.steps, text=text)
     return reply
@@ -154,6 +186,26 @@ def _append(task: Task, message: Json) -> None:
         task.messages[-1] = {"role": "assistant", "content": content}
     else:
         task.messages.append(message)
+
+
+def _told(error: BaseException) -> str:
+    """The error in one line of bounded length, without secrets: it goes to the page and the transcript."""
+    said = redact(one_line(error))
+    return said if len(said) <= 1_000 else said[:1_000] + "…"
+
+
+def _room(model: Any) -> int:
+    room = getattr(model, "max_tokens", None)
+    return room if isinstance(room, int) and room > 0 else MAX_TOKENS
+
+
+def _cost(model: Any, usage: Json) -> float | None:
+    """Dollars of one call, None where the model tells no number of zero or more."""
+    try:
+        cost = float(model.cost(usage))
+    except Exception:  # there is no such method, no price, or a method of the user's own that fails
+        return None
+    return cost if 0 <= cost < float("inf") else None
 
 
 def _failed(ends: str, problem: str) -> Reply:
@@ -185,12 +237,10 @@ def ask_once(task: Task, bench: Bench, prompt: str) -> Iterator[str]:
     """Ask the model one question outside the history; yields its text once, nothing where it fails."""
     messages = [{"role": "user", "content": [{"type": "text", "text": prompt}]}]
     try:
-        for piece in bench.model.reply(messages, system="", tools=[], max_tokens=2_048):
+        for piece in _pieces(bench.model, messages, system="", tools=[], max_tokens=2_048):
             if piece.get("type") == "message":
-                message = piece["message"]
-                price = getattr(bench.model, "cost", None)
-                usage = message.get("usage") or {}
-                task.usage.add(usage, price(usage) if callable(price) else None)
-                yield replies.text_of(message.get("content") or [])
+                reply = replies.read(piece["message"], set())
+                task.usage.add(reply.usage, _cost(bench.model, reply.usage))
+                yield reply.text
     except Exception:
         return

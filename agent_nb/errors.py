@@ -93,4 +93,8 @@ class AgentStopped(KeyboardInterrupt):
 
 def one_line(error: BaseException) -> str:
     """The error as a single line: its class's plain name and its message, whitespace folded."""
-    return f"{type(error).__name__}: {' '.join(str(error).split())}"
+    try:
+        said = str(error)
+    except Exception:  # an error of the user's own may not even be able to tell
+        said = "it gives no message"
+    return f"{type(error).__name__}: {' '.join(said.split())}"

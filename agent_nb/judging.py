@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from . import calling, criteria, evidence
-from .task import Criterion, Task
+from .task import Criterion, Observation, Task
 
 if TYPE_CHECKING:
     from .bench import Bench
 
+Json = dict[str, Any]
+
 REPEATS = 3
-"""The same call with the same result this often in a row is no progress."""
+"""The same calls with the same results in so many steps in a row are no progress."""
 
 _OFFER = re.compile(
     r"^\W*(?:would you like|do you want me|shall i|should i also|want me to|anything else|is there anything|"
@@ -22,7 +24,7 @@ _OFFER = re.compile(
 )
 
 
-def trace_numbers(task: Task, bench: Bench) -> list[evidence.Number]:
+def trace_numbers(task: Task, bench: Bench) -> list[Json]:
     """The numbers of the task's text with what in this session's window holds them."""
     seen = [("goal", task.goal)]
     seen += [(f"memory {hit['id']}", hit["text"]) for hit in task.memory]
@@ -35,7 +37,7 @@ def trace_numbers(task: Task, bench: Bench) -> list[evidence.Number]:
     for observation in task.observations:
         if observation.ok:
             seen.append((f"{observation.value_name} {observation.name}".strip(), observation.text))
-    return evidence.trace(task.text, seen)
+    return [number.to_dict() for number in evidence.trace(task.text, seen)]
 
 
 def asks_user(task: Task) -> bool:
@@ -85,11 +87,19 @@ def _by_model(task: Task, bench: Bench, open_ones: list[Criterion]) -> None:
 
 
 def repeats(task: Task) -> str:
-    """A sentence when the last calls were all the same with the same result, else ""."""
-    last = task.observations[-REPEATS:]
-    if len(last) < REPEATS:
+    """A sentence when the last steps made the same calls and got the same results, else ""."""
+    known = {seen.id: seen for seen in task.observations}
+    answers = [message for message in task.messages[-2 * REPEATS :] if message["role"] == "user"][-REPEATS:]
+    steps = [
+        [known[block["tool_use_id"]] for block in message["content"] if block.get("tool_use_id") in known]
+        for message in answers
+    ]
+    if len(steps) < REPEATS or not all(steps) or len({_likeness(step) for step in steps}) > 1:
         return ""
-    alike = {json.dumps([seen.name, seen.input, seen.ok], sort_keys=True, default=str) for seen in last}
-    if len(alike) > 1:
-        return ""
-    return f"the same call of {last[0].name} was made {REPEATS} times in a row"
+    return f"the same call of {steps[0][0].name} was made {REPEATS} times in a row"
+
+
+def _likeness(step: list[Observation]) -> str:
+    """What must not differ for two steps to be the same: names of kept values and the cache do."""
+    told = [[seen.name, seen.input, re.sub(r'\b_r\d+\b|"cached": true,? ?', "", seen.text)] for seen in step]
+    return json.dumps(told, sort_keys=True, default=str)

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import dataclasses
 import time
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING, Any
 
 from . import calling, dispatch, judging, window
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 
-def run(task: Task, bench: Bench) -> Iterator[Event]:
+def run(task: Task, bench: Bench) -> Generator[Event, None, None]:
     """Work on `task` until it is done or a valve closes. Closing the generator stops it at any point."""
     yield from load(task, bench)
     yield from plan(task, bench)
@@ -32,7 +32,7 @@ def run(task: Task, bench: Bench) -> Iterator[Event]:
         yield from act(task, bench)
         yield from observe(task, bench)
         yield from judge(task, bench)
-    yield answered(task)
+    yield answered(task, bench)
     yield from consolidate(task, bench)
     yield ended(task, bench)
 
@@ -111,21 +111,21 @@ def judge(task: Task, bench: Bench) -> Iterator[Event]:
 
 
 def _judge_answer(task: Task, bench: Bench) -> Iterator[Event]:
-    task.evidence = [number.to_dict() for number in judging.trace_numbers(task, bench)]
-    task.stop_reason = "done"
+    task.evidence = judging.trace_numbers(task, bench)
+    stop_reason, reason = "done", ""
     if judging.asks_user(task):
-        task.stop_reason, task.reason = "needs_input", "the agent asks for something it needs"
+        stop_reason, reason = "needs_input", "the agent asks for something it needs"
     elif task.criteria:
         task.criteria, helps = judging.judge_criteria(task, bench)
         failed = [c for c in task.criteria if not c.met]
         if failed and helps and task.rejections < judging.REPEATS:
             task.rejections += 1
-            task.stop_reason = ""
             yield _sent_back(task, "; ".join(f"{c.text}: {c.reason}" for c in failed))
-        elif failed:
-            task.stop_reason = "no_progress"
-            task.reason = "not met: " + "; ".join(f"{c.text} ({c.reason})" for c in failed)
-    task.done = task.stop_reason == "done"
+            return
+        if failed:
+            stop_reason = "no_progress"
+            reason = "not met: " + "; ".join(f"{c.text} ({c.reason})" for c in failed)
+    task.stop_reason, task.reason, task.done = stop_reason, reason, stop_reason == "done"
     task.plan[0].status = "done" if task.done else "running"
 
 
@@ -136,11 +136,13 @@ def _sent_back(task: Task, why: str) -> Event:
     return Observed(run=task.run, step=task.steps, message=message)
 
 
-def answered(task: Task) -> Event:
+def answered(task: Task, bench: Bench) -> Event:
     """The answer, or what there is of it, with the evidence of its numbers."""
     partial = task.stop_reason not in ("done", "needs_input")
     if partial:
-        task.plan[0].status = "failed"
+        task.evidence = judging.trace_numbers(task, bench)
+        for subtask in task.plan:
+            subtask.status = "failed"
     return Answered(run=task.run, step=task.steps, text=task.text, evidence=task.evidence, partial=partial)
 
 

@@ -7,14 +7,21 @@ compatible servers were seen to send.
 
 from __future__ import annotations
 
-import copy
 import dataclasses
+import math
+import re
 import uuid
 from typing import Any
+
+from .models.validate import FIELDS
+from .transcript import SENT, fits
 
 Json = dict[str, Any]
 
 FINAL = {"end_turn", "stop_sequence"}
+
+DEEPEST = 100
+"""Levels of an input that are kept; no tool takes that many."""
 
 
 @dataclasses.dataclass
@@ -30,6 +37,7 @@ class Reply:
         ends: stop_reason of the run if the problem stays ("" where the reply is fine).
         retry: what to say to the model when it is asked again, or "" when asking again is no use.
         more_room: the reply was cut: ask again with a larger max_tokens.
+        usage: tokens as the server told them.
         notices: sentences for the user.
     """
 
@@ -41,6 +49,7 @@ class Reply:
     ends: str = ""
     retry: str = ""
     more_room: bool = False
+    usage: Json = dataclasses.field(default_factory=dict)
     notices: list[str] = dataclasses.field(default_factory=list)
 
 
@@ -56,13 +65,18 @@ def read(message: Json, used_ids: set[str]) -> Reply:
     stop = str(message.get("stop_reason") or "")
     calls = [block for block in content if block.get("type") == "tool_use"]
     reply = Reply({"role": "assistant", "content": content}, calls, text_of(content), stop, notices=notices)
+    usage = _plain(message.get("usage"))
+    reply.usage = usage if isinstance(usage, dict) else {}
+    if unknown := message.get("unknown"):
+        count = len(unknown) if isinstance(unknown, list) else 1
+        notices.append(f"the server sent {count} pieces that are unknown here; they are left out")
     if stop == "refusal":
-        details = message.get("stop_details") or {}
-        why = details.get("explanation") or details.get("category") or "the model gave no reason"
-        return _bad(reply, f"the model refused: {why}", "refused")
-    if stop == "max_tokens" and calls:
+        reply.text = ""  # what it had begun to say is void
+        return _bad(reply, f"the model refused: {_why(message.get('stop_details'))}", "refused")
+    if stop == "max_tokens" and (calls or not reply.text):
         reply.more_room = True
-        return _bad(reply, "the reply was cut inside a tool call", "truncated")
+        cut = "inside a tool call" if calls else "before it said anything"
+        return _bad(reply, f"the reply was cut {cut}", "truncated")
     if stop == "max_tokens":
         reply.ends, reply.problem = "truncated", "the answer was cut at the output limit"
         return reply
@@ -70,11 +84,11 @@ def read(message: Json, used_ids: set[str]) -> Reply:
         return _bad(reply, "the model's context window is full", "context_full")
     if stop == "tool_use" and not calls:
         return _bad(reply, "the model announced a tool call and named none", "error")
-    if stop == "pause_turn":
-        reply.calls = []
+    if stop in FINAL | {"pause_turn"} and calls:
+        did = "paused" if stop == "pause_turn" else "ended"
+        notices.append(f"the model {did} its turn and called a tool; the call is run")
         return reply
-    if stop in FINAL and calls:
-        notices.append("the model ended its turn and called a tool; the call is run")
+    if stop == "pause_turn" and content:
         return reply
     if not calls and not reply.text.strip():
         return _bad(
@@ -90,53 +104,70 @@ def _bad(reply: Reply, problem: str, ends: str, retry: str = "") -> Reply:
     return reply
 
 
+def _why(details: Any) -> str:
+    """The reason of a refusal, in the words of the server."""
+    if isinstance(details, dict):
+        details = details.get("explanation") or details.get("category")
+    return str(details or "the model gave no reason")
+
+
 def _clean(content: Any, used_ids: set[str]) -> tuple[list[Json], list[str]]:
-    """Blocks that the API takes back: no empty text, and every tool_use under an id of its own."""
-    if isinstance(content, str):
-        content = [{"type": "text", "text": content}]
+    """Blocks that the API takes back: plain JSON, no empty text, every tool_use under an id of its own."""
     blocks, notices, seen = [], [], set(used_ids)
-    for block in content if isinstance(content, list) else []:
+    for given in content if isinstance(content, list) else [content]:
+        block = _plain({"type": "text", "text": given} if isinstance(given, str) else given)
         if not isinstance(block, dict):
             continue
-        if block.get("type") in ("text", "tool_use"):
-            block = _sendable(block)
-        if block.get("type") == "text" and not str(block.get("text", "")).strip():
-            continue
-        if block.get("type") == "tool_use":
+        kind = str(block.get("type"))
+        if kind not in SENT["assistant"]:
+            notices.append(f"a block of the type {kind} is unknown here; it is kept, and not sent back")
+        elif kind == "tool_use":
             block, renamed = _with_own_id(block, seen)
             if renamed:
-                notices.append(f"a call of {block.get('name')} came without an id of its own and got one")
-        blocks.append(block)
+                notices.append(f"a call of {block['name']} came without an id of its own and got one")
+        elif not fits(block, "assistant"):
+            continue
+        blocks.append(_known_fields(block))
     return blocks, notices
+
+
+def _known_fields(block: Json) -> Json:
+    # Other servers send fields of their own, and the API takes none that it does not know.
+    fields = FIELDS[kind] if (kind := str(block.get("type"))) in ("text", "tool_use") else None
+    return {k: v for k, v in block.items() if k in fields and v is not None} if fields else block
 
 
 def without_surrogates(text: str) -> str:
     """The text as a request can carry it: surrogate pairs joined, lone ones as U+FFFD."""
+    if text.isascii():
+        return text
     return text.encode("utf-16", "surrogatepass").decode("utf-16", "replace")
 
 
-def _sendable(block: Any) -> Any:
-    """The same without lone surrogates, which no request can carry."""
-    if isinstance(block, str):
-        return without_surrogates(block)
-    if isinstance(block, dict):
-        return {key: _sendable(value) for key, value in block.items()}
-    return [_sendable(value) for value in block] if isinstance(block, list) else block
+def _plain(value: Any, depth: int = 0) -> Any:
+    """The same as JSON that every request can carry: no lone surrogates, no NaN, no types of Python's own."""
+    if isinstance(value, str):
+        return without_surrogates(value)
+    if depth > DEEPEST:
+        return "… (nested too deeply)"
+    if isinstance(value, dict):
+        return {_plain(str(key)): _plain(inner, depth + 1) for key, inner in value.items()}
+    if isinstance(value, list | tuple | set | frozenset):
+        return [_plain(inner, depth + 1) for inner in value]
+    if isinstance(value, float):
+        return value if math.isfinite(value) else None
+    if isinstance(value, int) and value.bit_length() > 1_024:
+        return f"an integer of {value.bit_length():,} bits"
+    return value if value is None or isinstance(value, int) else without_surrogates(str(value))
 
 
 def _with_own_id(block: Json, seen: set[str]) -> tuple[Json, bool]:
-    given = block.get("id")
-    valid = (
-        isinstance(given, str)
-        and bool(given)
-        and all(c.isascii() and (c.isalnum() or c in "_-") for c in given)
-    )
-    fine = valid and given not in seen
-    if not fine or not isinstance(block.get("input"), dict) or not isinstance(block.get("name"), str):
-        block = copy.deepcopy(block)
-        block["id"] = given if fine else f"toolu_{uuid.uuid4().hex[:20]}"
-        block["name"] = str(block.get("name") or "unnamed")
-        if not isinstance(block.get("input"), dict):
-            block["input"] = {"value": block.get("input")}
+    """The call under an id that no other has, with a name and an object as its input; and whether the id is new."""
+    given, name = block.get("id"), block.get("name")
+    fine = isinstance(given, str) and re.fullmatch(r"[A-Za-z0-9_-]+", given) and given not in seen
+    block = block | {"id": given if fine else f"toolu_{uuid.uuid4().hex[:20]}"}
+    block["name"] = str(name or "unnamed")[:200]
+    if not isinstance(block.get("input"), dict):
+        block["input"] = {"value": block.get("input")}
     seen.add(block["id"])
     return block, not fine

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import os
 import pathlib
@@ -223,7 +224,7 @@ class Session:
         bench = self._bench(task, model, limits, approve, memory)
         bench.handed_over = self._handed_over(bench.toolbox, use)
         turns = [t for t in self._transcript.turns() if not (cell and getattr(t[0], "cell", "") == cell)]
-        bench.turns = [transcript.history([turn]) for turn in turns]
+        bench.turns = transcript.histories(turns)
         started = self._started(task, bench, cell=cell, message=task.messages[0])
         return self._walk(task, bench, started)
 
@@ -246,13 +247,13 @@ class Session:
         task.criteria = criteria.split(first.goal)[1]
         task.messages = transcript.turn_messages(turn)
         seen = [e.observation for e in turn if isinstance(e, events.ToolFinished)]
-        task.observations = [Observation(**observation) for observation in seen]
+        task.observations = [Observation.from_dict(observation) for observation in seen]
         message: Json = {}
         if task.messages and task.messages[-1]["role"] == "assistant":
             message = {"role": "user", "content": [{"type": "text", "text": "Go on from where you stopped."}]}
             task.messages.append(message)
         bench = self._bench(task, None, self.limits.but(**limits), None, _OWN_STORE)
-        bench.turns = [transcript.history([earlier]) for earlier in turns[:-1]]
+        bench.turns = transcript.histories(turns[:-1])
         last_run = turn[-1].run
         return self._walk(task, bench, self._started(task, bench, first.cell, message, resumes=last_run))
 
@@ -310,7 +311,7 @@ class Session:
     def _walk(self, task: Task, bench: Bench, started: Event) -> Generator[Event, None, None]:
         """Each event is saved, then shown. However it ends, the transcript and the result agree."""
         shown: list[Event] = []
-        finished = False
+        steps = loop.run(task, bench)
 
         def keep(event: Event) -> Event:
             if event.saved:
@@ -320,32 +321,31 @@ class Session:
 
         try:
             yield keep(started)
-            for event in loop.run(task, bench):
-                yield keep(event)
-            finished = True
-        except KeyboardInterrupt:
-            for event in _stopped(task, bench, "interrupted", "stopped by the user"):
-                yield keep(event)
-            finished = True
+            try:
+                for event in steps:
+                    yield keep(event)
+            except KeyboardInterrupt:
+                for event in _closing(task, bench, shown):
+                    yield keep(event)
         except StoreError as error:
             # It cannot be saved any more; it is still shown, and the result still tells what was found.
-            task.stop_reason, task.reason = "error", one_line(error)
+            task.stop_reason, task.reason, task.done = "error", one_line(error), False
             shown.append(loop.ended(task, bench))
-            finished = True
             yield shown[-1]
         finally:
-            if not finished:  # the generator was closed, or an error that is nobody's to catch
-                for event in _stopped(task, bench, "interrupted", "stopped by the user"):
+            steps.close()  # where this generator was closed: the model's stream ends before the books are made up
+            with contextlib.suppress(StoreError):
+                for event in _closing(task, bench, shown):
                     keep(event)
             self.result = Result.of(task, shown)
 
 
-def _stopped(task: Task, bench: Bench, stop_reason: str, reason: str) -> Iterator[Event]:
-    """The events that close a run in the middle: every pending call is answered, the partial answer kept."""
-    if task.stop_reason and task.done:
-        yield loop.ended(task, bench)
+def _closing(task: Task, bench: Bench, shown: Sequence[Event]) -> Iterator[Event]:
+    """What a run that was stopped still lacks: an answer to every pending call, the partial answer, the end."""
+    if any(isinstance(event, events.RunEnded) for event in shown):
         return
-    task.stop_reason, task.reason, task.done = stop_reason, reason, False
+    if not task.stop_reason:
+        task.stop_reason, task.reason = "interrupted", "stopped by the user"
     if task.messages and task.messages[-1]["role"] == "assistant" and task.calls:
         results = {seen.id: seen.block() for seen in task.results}
         content = [results.get(c["id"]) or transcript.interrupted(c["id"]) for c in task.calls]
@@ -353,7 +353,8 @@ def _stopped(task: Task, bench: Bench, stop_reason: str, reason: str) -> Iterato
         task.messages.append(message)
         task.observations += task.results
         yield events.Observed(run=task.run, step=task.steps, message=message)
-    yield events.Answered(run=task.run, step=task.steps, text=task.text, partial=True)
+    if not any(isinstance(event, events.Answered) for event in shown):
+        yield loop.answered(task, bench)
     yield loop.ended(task, bench)
 
 

@@ -46,6 +46,13 @@ class Observation:
     keys: Json = dataclasses.field(default_factory=dict)
     kind: str = ""
 
+    @classmethod
+    def from_dict(cls, row: Json) -> Observation:
+        """The observation of a transcript; fields that another version had are left out."""
+        known = {field.name for field in dataclasses.fields(cls)}
+        blank: Json = {"id": "", "name": "", "input": {}, "ok": False, "content": []}
+        return cls(**blank | {key: value for key, value in row.items() if key in known})
+
     @property
     def text(self) -> str:
         """The text blocks, joined: what the model reads."""
@@ -95,16 +102,24 @@ class Usage:
     def add(self, usage: Json, cost: float | None) -> None:
         """Count one call, `usage` in the Messages API's shape."""
         self.calls += 1
-        self.input += int(usage.get("input_tokens") or 0)
-        self.output += int(usage.get("output_tokens") or 0)
-        self.cache_read += int(usage.get("cache_read_input_tokens") or 0)
-        self.cache_write += int(usage.get("cache_creation_input_tokens") or 0)
+        self.input += _count(usage.get("input_tokens"))
+        self.output += _count(usage.get("output_tokens"))
+        self.cache_read += _count(usage.get("cache_read_input_tokens"))
+        self.cache_write += _count(usage.get("cache_creation_input_tokens"))
         if cost is not None:
             self.cost = (self.cost or 0.0) + cost
 
     def to_dict(self) -> Json:
         """Plain values."""
         return dataclasses.asdict(self)
+
+
+def _count(given: Any) -> int:
+    """Tokens as a server tells them; what is no number of zero or more counts as zero."""
+    try:
+        return max(0, int(given or 0))
+    except (TypeError, ValueError, OverflowError):
+        return 0
 
 
 @dataclasses.dataclass
@@ -157,7 +172,7 @@ class Task:
         data = dict(data)
         data["plan"] = [Subtask(**node) for node in data.get("plan", [])]
         for name in ("observations", "results"):
-            data[name] = [Observation(**seen) for seen in data.get(name, [])]
+            data[name] = [Observation.from_dict(seen) for seen in data.get(name, [])]
         data["criteria"] = [Criterion(**criterion) for criterion in data.get("criteria", [])]
         data["usage"] = Usage(**data.get("usage", {}))
         return cls(**data)

@@ -141,34 +141,86 @@ def session_name(path: pathlib.Path) -> str:
 
 def turn_messages(turn: Sequence[Event]) -> list[Json]:
     """The messages of one turn, as they were sent and received."""
-    messages: list[Json] = []
-    for event in turn:
-        if isinstance(event, events.RunStarted | events.Acted | events.Observed) and event.message:
-            if isinstance(event, events.Acted) and not event.kept:
-                continue
-            messages.append(event.message)
-    return repair(messages)
+    told = [e for e in turn if isinstance(e, events.RunStarted | events.Acted | events.Observed)]
+    return repair([e.message for e in told if e.message and getattr(e, "kept", True)])
 
 
-def history(turns: Iterable[Sequence[Event]]) -> list[Json]:
-    """The messages of finished turns, each ended by a reply, so that a next goal may follow."""
-    messages: list[Json] = []
+def histories(turns: Iterable[Sequence[Event]]) -> list[list[Json]]:
+    """The messages of finished turns, one list a turn, each ended by a reply, so that a next goal may follow."""
+    found: list[list[Json]] = []
+    seen: set[str] = set()
     for turn in turns:
-        mine = turn_messages(turn)
+        mine = _with_own_ids(turn_messages(turn), seen)
         if mine and mine[-1]["role"] == "user":
             ended = [event.stop_reason for event in turn if isinstance(event, events.RunEnded)]
             why = ended[-1] if ended else "interrupted"
             mine.append(
                 {"role": "assistant", "content": [{"type": "text", "text": f"[The run ended here: {why}.]"}]}
             )
-        messages += mine
-    return messages
+        found.append(mine)
+    return found
+
+
+def history(turns: Iterable[Sequence[Event]]) -> list[Json]:
+    """The messages of finished turns in one list."""
+    return [message for turn in histories(turns) for message in turn]
+
+
+def _with_own_ids(messages: list[Json], seen: set[str]) -> list[Json]:
+    """The messages with each tool_use under an id that no other has; two kernels may have written at once."""
+    new: dict[str, str] = {}
+    fixed = []
+    for message in messages:
+        field = "id" if message["role"] == "assistant" else "tool_use_id"
+        content = []
+        for block in message["content"]:
+            given = block.get(field)
+            if block.get("type") == "tool_use" and given in seen:
+                count = next(n for n in range(2, len(seen) + 3) if f"{given}_{n}" not in seen)
+                new[given] = f"{given}_{count}"
+            if block.get("type") == "tool_use":
+                seen.add(new.get(given, given))
+            content.append(block | {field: new[given]} if given in new else block)
+        fixed.append({**message, "content": content})
+    return fixed
+
+
+SENT = {
+    "assistant": ("text", "thinking", "redacted_thinking", "tool_use"),
+    "user": ("text", "image", "document", "tool_result"),
+}
+"""Types of blocks that may stand in a history; others are kept in the transcript and not sent."""
+
+
+def sent_back(message: Any) -> Json:
+    """The message as it may stand in a history: the blocks of types that are known, with the fields they need."""
+    role, content = (message.get("role"), message.get("content")) if isinstance(message, dict) else (None, [])
+    role = role if role in SENT else "user"
+    if isinstance(content, str):
+        content = [{"type": "text", "text": content}]
+    blocks = content if isinstance(content, list) else []
+    return {"role": role, "content": [block for block in blocks if fits(block, role)]}
+
+
+_NEEDED = {"text": "text", "thinking": "thinking", "redacted_thinking": "data", "tool_use": "id"}
+_NEEDED |= {"tool_result": "tool_use_id"}
+
+
+def fits(block: Any, role: str) -> bool:
+    """Whether a block may stand in a message of that role: of a known type, with what it is there for."""
+    if not isinstance(block, dict) or block.get("type") not in SENT[role]:
+        return False
+    needed = _NEEDED.get(block["type"])
+    if block["type"] == "tool_use" and not (isinstance(block.get("input"), dict) and block.get("name")):
+        return False
+    given = block.get(needed) if needed else "fine"
+    return isinstance(given, str) and (block["type"] == "thinking" or bool(given.strip()))
 
 
 def repair(messages: list[Json]) -> list[Json]:
     """A history that the Messages API accepts: every tool_use answered at once, no orphan results."""
     fixed: list[Json] = []
-    for message in messages:
+    for message in map(sent_back, messages):
         if not fixed and message["role"] == "assistant":
             continue
         pending = _pending(fixed)
