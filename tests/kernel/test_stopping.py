@@ -1,6 +1,7 @@
 """The stop button, wherever the run is: one line, queued cells aborted, and the next goal works."""
 
 import contextlib
+import functools
 import os
 import random
 import time
@@ -112,7 +113,7 @@ def test_at_random_moments(kernel):
     for _ in range(int(os.environ.get("AGENT_NB_SOAK", "12"))):
         kernel.run("m = ScriptedModel([call('nap', seconds=0.05), call('list_variables'), 'word ' * 300])")
         cell = kernel.send("%%agent -m m --no-memory --new\nx", stdin=True)
-        kernel.wait(lambda: cell.begun)
+        kernel.wait(functools.partial(getattr, cell, "begun"))
         time.sleep(chance.uniform(0, 0.35))
         kernel.interrupt()
         # An interrupt right at the end of a cell can hit the kernel's own loop, which then loses the reply.

@@ -1,8 +1,8 @@
 """Schemas from signatures, arguments checked before the call, calls that never raise."""
 
-from __future__ import concurrent.futures
-import annotations
+from __future__ import annotations
 
+import concurrent.futures
 import dataclasses
 import datetime
 import enum
