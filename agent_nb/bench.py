@@ -70,5 +70,5 @@ class Bench:
             "steps": [task.steps, self.limits.steps],
             "tokens": [task.usage.tokens, self.limits.tokens],
             "cost": [task.usage.cost, self.limits.cost],
-            "seconds": [round(self.seconds(), 2), self.limits.seconds],
+            "seconds": [round(self.seconds(), 2), self.limits.to_dict()["seconds"]],
         }

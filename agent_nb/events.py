@@ -56,6 +56,8 @@ class RunStarted(Event):
     user: str = ""
     cell: str = ""
     """Id of the notebook cell; a later turn of the same cell replaces this one."""
+    approve: str = ""
+    """What happens to calls that write: ask, auto or never."""
     resumes: str = ""
     """Id of the run that this one goes on with, or ""."""
 
@@ -247,6 +249,10 @@ class Unknown(Event):
 _CLASSES = {cls.__name__: cls for cls in Event.__subclasses__()}
 
 
+_TYPES: dict[str, Any] = {"str": str, "bool": bool, "Json": dict, "list[Json]": list, "list[str]": list}
+_TYPES |= {"int": int, "float": (int, float), "float | None": (int, float, type(None))}
+
+
 def from_dict(line: Json) -> Event:
     """The event of one transcript line. Unknown names and fields of a newer version do no harm."""
     line = dict(line)
@@ -259,7 +265,9 @@ def from_dict(line: Json) -> Event:
     cls = _CLASSES.get(name)
     if cls is None or cls is Unknown:
         return Unknown(**head, name=name, fields=line)
-    known = {f.name for f in dataclasses.fields(cls)}
+    known = {f.name: _TYPES.get(str(f.type), object) for f in dataclasses.fields(cls)}
+    if not all(isinstance(v, known[k]) for k, v in line.items() if k in known):
+        return Unknown(**head, name=name, fields=line)  # damaged: nobody who reads events has to expect it
     try:
         return cls(**head, **{k: v for k, v in line.items() if k in known})
     except TypeError:

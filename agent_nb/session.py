@@ -66,13 +66,16 @@ class Session:
         self.namespace: dict[str, Any] = {} if namespace is None else namespace
         self._model: Any = model
         self._reason = ""
-        self.tools = tools
+        self.tools = [tools] if callable(tools) else tools
         self.memory = _own_store(user) if memory is _OWN_STORE else memory
-        self.limits = limits or Limits()
+        self.limits = Limits() if limits is None else limits
         self.planner = _one_of("planner", planner, PLANNERS)
         self.approve = _one_of("approve", approve, APPROVE)
-        self.name = name or f"{datetime.datetime.now():%Y-%m-%d %H.%M.%S} {uuid.uuid4().hex[:4]}"
-        self.rules = rules
+        self.name = (
+            _instance("the session's name", name or "", str)
+            or f"{datetime.datetime.now():%Y-%m-%d %H.%M.%S} {uuid.uuid4().hex[:4]}"
+        )
+        self.rules = rules or ""
         self.asker = asker
         self.result: Result | None = None
         self._files: list[str] = []
@@ -101,7 +104,7 @@ class Session:
     @property
     def model(self) -> Any:
         """The Model object; set it to a name or an object between runs."""
-        if self._model is None or isinstance(self._model, str):
+        if not hasattr(self._model, "reply"):
             from .models import choose
 
             self._model, self._reason = choose(self._model, self.namespace)
@@ -120,6 +123,16 @@ class Session:
     def model_reason(self) -> str:
         """Why it is this model ("no credentials were found …"), or ""."""
         return self._reason or str(getattr(self.model, "note", ""))
+
+    @property
+    def limits(self) -> Limits:
+        """The valves of each run; set others between runs."""
+        return self._limits
+
+    @limits.setter
+    def limits(self, limits: Limits) -> None:
+        _instance("limits", limits, Limits)
+        self._limits = limits
 
     @property
     def messages(self) -> list[Json]:
@@ -143,9 +156,10 @@ class Session:
         for event in self._transcript.events:
             if isinstance(event, events.RunEnded):
                 for name in ("input", "output", "cache_read", "cache_write", "calls"):
-                    setattr(total, name, getattr(total, name) + int(event.usage.get(name) or 0))
-                if event.usage.get("cost") is not None:
-                    total.cost = (total.cost or 0.0) + float(event.usage["cost"])
+                    count = event.usage.get(name)
+                    setattr(total, name, getattr(total, name) + (count if isinstance(count, int) else 0))
+                if isinstance(cost := event.usage.get("cost"), int | float):
+                    total.cost = (total.cost or 0.0) + cost
         return total
 
     def window(self) -> list[Json]:
@@ -213,7 +227,7 @@ class Session:
             use: names of variables that are handed over: their schema enters the window.
             cell: id of the notebook cell; it replaces that cell's earlier turn.
         """
-        if not goal.strip():
+        if not _instance("the goal", goal, str).strip():
             raise SettingError("the goal is empty; write what the agent should find out or do")
         if planner is not None:
             _one_of("planner", planner, PLANNERS)
@@ -233,7 +247,11 @@ class Session:
         return self._outcome(self.stream_resume(**limits))
 
     def stream_resume(self, **limits: Any) -> Generator[Event, None, None]:
-        """Go on with the last run, one event at a time."""
+        """Go on with the last run, one event at a time.
+
+        What that run was not allowed – tools, memory, writing, money – this one is not allowed either, in
+        whichever kernel. Steps, tokens and seconds are the session's, and are counted anew.
+        """
         turns = self._transcript.turns()
         if not turns:
             raise SettingError(f"session {self.name!r} has no run to go on with; start one with a goal")
@@ -252,19 +270,42 @@ class Session:
         if task.messages and task.messages[-1]["role"] == "assistant":
             message = {"role": "user", "content": [{"type": "text", "text": "Go on from where you stopped."}]}
             task.messages.append(message)
-        bench = self._bench(task, None, self.limits.but(**limits), None, _OWN_STORE)
+        was = next(event for event in reversed(turn) if isinstance(event, events.RunStarted))
+        memory = _OWN_STORE if was.user else None
+        bench = self._bench(task, None, self._valves(was).but(**limits), was.approve or None, memory)
         bench.turns = transcript.histories(turns[:-1])
         last_run = turn[-1].run
         return self._walk(task, bench, self._started(task, bench, first.cell, message, resumes=last_run))
+
+    def last_run(self) -> events.RunStarted | None:
+        """How the last run of this session began, in whichever kernel, or None."""
+        turns = self._transcript.turns()
+        started = [event for event in turns[-1] if isinstance(event, events.RunStarted)] if turns else []
+        return started[-1] if started else None
+
+    def _valves(self, was: events.RunStarted) -> Limits:
+        """The session's valves, with the tools and the money of the stopped run where the session names none."""
+        try:
+            then = Limits.from_dict(was.limits)
+        except (TypeError, ValueError):  # damaged, or of a version that had other rules
+            return self.limits
+        mine = self.limits
+        tools = then.tools if mine.tools is None else mine.tools
+        return mine.but(tools=tools, cost=then.cost if mine.cost is None else mine.cost)
 
     def _bench(
         self, task: Task, model: Any, limits: Limits | None, approve: str | None, memory: Any
     ) -> Bench:
         memory = self.memory if memory is _OWN_STORE else memory
         if model is not None:
-            self.model = model
+            from .models import choose
+
+            chosen, reason = choose(model, self.namespace)  # raises before anything has changed
+            self._model, self._reason = chosen, reason if isinstance(model, str) else ""
+        if hasattr(memory, "warm"):
+            memory.warm()  # an embedder that takes seconds to load does so while the run works
         box = self.toolbox(task.goal, task.run, memory)
-        valves = limits or self.limits
+        valves = self.limits if limits is None else _instance("limits", limits, Limits)
         unknown = [name for name in valves.tools or () if name not in box.names]
         if unknown:
             raise SettingError(f"there is no tool {unknown[0]!r}; tools: {', '.join(box.names)}")
@@ -280,7 +321,7 @@ class Session:
 
     def _handed_over(self, box: Toolbox, use: Iterable[str]) -> str:
         lines = []
-        for name in use:
+        for name in [use] if isinstance(use, str) else use:
             if name not in self.namespace:
                 known = [n for n in self.namespace if not n.startswith("_")]
                 raise SettingError(
@@ -304,6 +345,7 @@ class Session:
             limits=bench.limits.to_dict(),
             tools=[schema["name"] for schema in bench.schemas()],
             user=str(getattr(bench.memory, "user", "")),
+            approve=bench.approve,
             cell=cell,
             resumes=resumes,
         )
@@ -372,6 +414,12 @@ def _folder() -> pathlib.Path:
 
 def _path(name: str) -> pathlib.Path:
     return _folder() / transcript.file_name(name)
+
+
+def _instance(what: str, value: Any, wanted: type) -> Any:
+    if not isinstance(value, wanted):
+        raise SettingError(f"{what} is {value!r:.60}; give a {wanted.__name__}")
+    return value
 
 
 def _one_of(what: str, value: str, choices: tuple[str, ...]) -> str:

@@ -51,7 +51,10 @@ class Observation:
         """The observation of a transcript; fields that another version had are left out."""
         known = {field.name for field in dataclasses.fields(cls)}
         blank: Json = {"id": "", "name": "", "input": {}, "ok": False, "content": []}
-        return cls(**blank | {key: value for key, value in row.items() if key in known})
+        told = {key: value for key, value in row.items() if key in known}
+        if not isinstance(told.get("content", []), list):
+            told["content"] = [{"type": "text", "text": str(told["content"])}]
+        return cls(**blank | told)
 
     @property
     def text(self) -> str:

@@ -126,12 +126,18 @@ def read(path: pathlib.Path) -> list[Event]:
 
 def file_name(session: str) -> str:
     """A file name for a session's name: readable, with characters that file systems refuse percent-coded."""
-    safe = "".join(c if c.isalnum() or c in " _-+=@()." else urllib.parse.quote(c, safe="") for c in session)
-    safe = safe.strip() or "_"
+    safe = "".join(c if c.isalnum() or c in " _-+=@()." else _coded(c) for c in session)
+    if safe != safe.strip():  # Windows drops a space at the end
+        safe = "".join(c if i not in (0, len(safe) - 1) or c != " " else "%20" for i, c in enumerate(safe))
+    safe = safe or "_"
     safe = "%2E" + safe[1:] if safe.startswith(".") else safe
     if len(safe.encode()) > 200:  # file systems take 255 bytes
         raise SettingError(f"the session name {session[:20]!r}… is too long; give one under 60 characters")
     return safe + ".jsonl"
+
+
+def _coded(character: str) -> str:
+    return urllib.parse.quote(character, safe="", errors="replace")
 
 
 def session_name(path: pathlib.Path) -> str:

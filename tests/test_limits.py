@@ -34,3 +34,17 @@ def test_but_keeps_what_is_none():
     assert Limits(steps=3).but(steps=None, tokens=5) == Limits(steps=3, tokens=5)
     with pytest.raises(TypeError):
         Limits().but(step=3)
+
+
+def test_numbers_without_an_end_are_no_limit_and_stay_json():
+    import json
+    import math
+
+    free = Limits(cost=math.inf, seconds=math.inf, steps=10**400)
+    assert free.cost is None
+    assert Limits.from_dict(json.loads(json.dumps(free.to_dict(), allow_nan=False))) == free
+
+
+def test_whole_floats_become_whole_and_any_iterable_names_tools():
+    assert repr(Limits(steps=3.0).steps) == "3"
+    assert Limits(tools=(name for name in ["a", "b"])).tools == ("a", "b")

@@ -1,6 +1,9 @@
 """Sessions: stopping at any point, going on, starting anew, and settings that make no sense."""
 
+import contextlib
+import itertools
 import json
+import shutil
 
 import pytest
 
@@ -273,3 +276,110 @@ def test_waiting_for_the_user_is_not_charged():
 
     made = session(approve="ask", asker=asker, limits=Limits(seconds=0.25))
     assert made.run("goal").done
+
+
+def say_first(*names):
+    """A script whose first reply calls tools, each with a value of its own."""
+    return [{"content": [use(name, f"x{i}", **given) for i, (name, given) in enumerate(names)]}] + [
+        {"content": [say("went on")]}
+    ]
+
+
+def test_a_resumed_run_may_do_no_more_than_before_in_a_new_kernel_too(own_home):
+    from agent_nb import Memory
+
+    made = session(say_first(("add", {"a": 1, "b": 1})), approve="ask")
+    made.run("goal", approve="never", memory=None, limits=Limits(steps=1, cost=0.5, tools=["add", "store"]))
+    script = say_first(("store", {"value": 1}), ("stop", {"when": "now"}))
+    with Memory(":memory:") as memory:
+        again = Session.open("s", model=ScriptedModel(script), memory=memory, tools=[add, store, stop])
+        result = again.resume()
+    assert [seen.kind for seen in result.task.observations] == ["", "denied", "not_allowed"]
+    started = [e for e in again.trace if isinstance(e, events.RunStarted)][-1]
+    assert (started.user, started.approve, started.limits["cost"]) == ("", "never", 0.5)
+    assert started.limits["steps"] == Limits().steps
+    assert result.text == "went on"
+
+
+def test_two_kernels_on_one_name_leave_a_valid_history():
+    both = [session(), session()]
+    for _ in itertools.zip_longest(*(made.stream("goal") for made in both)):
+        pass
+    again = reopened()
+    valid(again)
+    assert again.run("more").done
+    assert sum(m["content"][0].get("text") == "goal" for m in again.messages) == 2
+
+
+@pytest.mark.parametrize("what", ["file", "folder"])
+def test_a_transcript_that_is_deleted_in_mid_run_does_no_harm(own_home, what):
+    made = session()
+    for event in made.stream("goal"):
+        if isinstance(event, events.Observed) and event.step == 1:
+            path = own_home / "sessions" / "s.jsonl"
+            path.unlink() if what == "file" else shutil.rmtree(own_home)
+    assert made.result.done
+    assert made.run("again").stop_reason == "error"  # its script is over; the session is not
+    valid(made)
+    valid(reopened())
+
+
+ODD_VALUES = [None, "x", 5, [], {}, ["a"], {"role": "x", "content": [5]}, {"content": "hello"}, {"id": 5}]
+
+
+@pytest.mark.parametrize("value", ODD_VALUES, ids=repr)
+@pytest.mark.parametrize(
+    "field", ["message", "observation", "usage", "goal", "cell", "resumes", "limits", "kept"]
+)
+def test_a_damaged_transcript_opens_goes_on_and_is_sent(own_home, field, value):
+    made = session()
+    for event in made.stream("goal"):
+        if isinstance(event, events.Observed):
+            break
+    path = own_home / "sessions" / "s.jsonl"
+    made = None
+    rows = [json.loads(line) for line in path.read_text().splitlines()]
+    rows = [row | {field: value} if field in row else row for row in rows]
+    path.write_text("null\n[1]\n\x00\n" + "".join(json.dumps(row) + "\n" for row in rows))
+    again = reopened()
+    valid(again)
+    assert again.usage.calls >= 0
+    with contextlib.suppress(SettingError):  # nothing may be left to go on with
+        again.resume()
+    again.model.replies = [*range(len(again.model.requests)), "more"]
+    assert again.run("more 7").text == "more"
+    valid(again)
+
+
+@pytest.mark.parametrize(
+    "name", ["a/b", "..", "a\x00b", "\ud800", "名字", " x ", "%2F", "a\nb", "-rf", 'a:*?"<>|']
+)
+def test_a_session_may_have_any_name(name):
+    made = session(name=name)
+    made.run("goal")
+    (saved,) = Session.names()
+    assert saved == name.encode("utf-8", "replace").decode()
+    assert Session.open(name, model="offline", memory=None, tools=[]).messages == made.messages
+
+
+@pytest.mark.parametrize(
+    "settings", [{"limits": {"steps": 3}}, {"name": ["a"]}, {"name": 5}, {"model": 5}, {"model": "nope"}]
+)
+def test_settings_of_a_wrong_kind_are_one_line(settings):
+    with pytest.raises(SettingError) as caught:
+        Session(**({"model": ScriptedModel([]), "memory": None, "tools": []} | settings)).run("goal")
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("given", [{"goal": 5}, {"goal": None}, {"limits": {"steps": 2}}, {"model": "nope"}])
+def test_a_wrong_override_changes_nothing(given):
+    made = session()
+    with pytest.raises(SettingError):
+        made.run(**({"goal": "goal"} | given))
+    assert made.run("goal").done
+
+
+def test_one_tool_and_one_name_need_no_list():
+    made = Session(ScriptedModel(["ok"]), memory=None, tools=add, namespace={"kpi": 1})
+    assert made.toolbox().names == ["add"]
+    assert made.run("goal", use="kpi").done

@@ -18,7 +18,6 @@ class Desk:
         self.shell = shell
         self.rules = ""
         self.current: Any = None
-        self.overrides: dict[str, dict[str, Any]] = {}
         self._open: dict[str, Any] = {}
         self._cells: dict[str, str] = {}
         self._began: dict[str, str] = {}
@@ -71,10 +70,6 @@ class Desk:
 
             self._memories[user] = Memory(user=user)
         return self._memories[user]
-
-    def last(self) -> dict[str, Any]:
-        """What the flags of the current session's last run set, as `Session.stream` takes it."""
-        return self.overrides.get(self.current.name, {}) if self.current is not None else {}
 
     def names(self) -> list[str]:
         """Names of all sessions, those without a turn too; the one used last first."""

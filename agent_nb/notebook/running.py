@@ -34,7 +34,6 @@ def run(desk: Desk, flags: argparse.Namespace, goal: str) -> None:
         memory = not (flags.no_memory or flags.user)
         session = desk.session(flags.session, flags.new, memory, cell)
         overrides = _overrides(desk, session, flags)
-        desk.overrides[session.name] = overrides
         model = overrides.get("model")
         try:
             outcome = _shown(desk, session, lambda: session.stream(goal, cell=cell, **overrides), flags.out)
@@ -50,18 +49,13 @@ def resume(desk: Desk, flags: argparse.Namespace) -> None:
     What that run was not allowed to do – tools, memory, writing – it is not allowed now either.
     """
     with _stoppable(desk, "resume"):
-        session = desk.session(memory="memory" not in desk.last())
-        was = {name: getattr(session, name) for name in ("memory", "approve", "limits")}
-        last = desk.last()
-        allowed = last["limits"].tools if "limits" in last else None
-        session.memory = last.get("memory", session.memory)
-        session.approve = last.get("approve", session.approve)
-        session.limits = session.limits.but(tools=allowed)
+        session = desk.session(memory=False)
+        was, own = session.last_run(), session.memory
+        session.memory = desk.memory(was.user) if was is not None and was.user else None
         try:
             outcome = _shown(desk, session, lambda: session.stream_resume(**limits(flags)))
         finally:
-            for name, value in was.items():
-                setattr(session, name, value)
+            session.memory = own
     _judge(outcome, keep_going=False)
 
 
