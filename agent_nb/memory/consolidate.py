@@ -114,8 +114,8 @@ def _conclusion(turn: Turn) -> tuple[list[Json], list[Json]]:
         if o["ok"] and not o["name"].endswith("_memory")
     }
     kept, left_out = [], []
-    for start, sentence in _sentences(turn.answer):
-        rows = [row for row in turn.evidence if start <= row["span"][0] < start + len(sentence)]
+    for start, end, sentence in _sentences(turn.answer):
+        rows = [row for row in turn.evidence if start <= row["span"][0] < end]
         if _RULES_LINE.search(sentence) or not rows:
             continue
         bare = [row["text"] for row in rows if not row["sources"]]
@@ -154,14 +154,43 @@ def _writes(turn: Turn) -> list[Json]:
     return rows
 
 
-def _sentences(text: str) -> list[tuple[int, str]]:
-    """(start, sentence) without list marks; a dot inside a number ends nothing."""
-    found = []
-    for match in re.finditer(r"[^\n]+", text):
-        at = 0
-        line = match.group()
-        for part in re.split(r"(?<=[.!?])(?=\s)|(?<=[。！？])", line):
-            if part.strip(" -*•#>|"):
-                found.append((match.start() + at, part))
-            at += len(part)
-    return [(start + len(s) - len(s.lstrip(" -*•#>")), s.strip(" -*•#>")) for start, s in found]
+_TABLE_LINE = re.compile(r"^\s*\|")
+_ITEM = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+")
+_MARKS = re.compile(r"\*\*|__|`|^\s*(?:#+|>|[-*•]|\d+[.)])\s+")
+_ITEMS = 3
+
+
+def _sentences(text: str) -> list[tuple[int, int, str]]:
+    """(start, end, plain sentence) of an answer; rows of tables are no sentences.
+
+    A line that ends with a colon and the first items of the list under it are one sentence: alone, neither says
+    anything. A dot inside a number ends nothing.
+    """
+    found: list[tuple[int, int, str]] = []
+    items = 0
+    for line in re.finditer(r"[^\n]+", text):
+        if _TABLE_LINE.match(line.group()):
+            items = 0
+        elif items and _ITEM.match(line.group()):
+            start, _, head = found[-1]
+            joint = " " if items == _ITEMS else "; "
+            found[-1] = (start, line.end(), head + joint + _plain(line.group()))
+            items -= 1
+        else:
+            found += _parts(line)
+            items = _ITEMS if found and found[-1][2].endswith((":", "：")) else 0
+    return found
+
+
+def _parts(line: re.Match[str]) -> list[tuple[int, int, str]]:
+    found, at = [], line.start()
+    for part in re.split(r"(?<=[.!?])(?=\s)|(?<=[。！？])", line.group()):
+        if plain := _plain(part):
+            found.append((at, at + len(part), plain))
+        at += len(part)
+    return found
+
+
+def _plain(text: str) -> str:
+    """A line without Markdown's marks."""
+    return _MARKS.sub("", text.strip()).strip()

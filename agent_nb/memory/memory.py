@@ -44,6 +44,7 @@ class Memory:
         self._embedder: Any = embed.choose(embedder)
         self._index = Index()
         self._lock = threading.RLock()
+        self._warmed = False
 
     def __enter__(self) -> Memory:
         return self
@@ -54,6 +55,12 @@ class Memory:
     def close(self) -> None:
         """Close the file; a later use opens it again."""
         self._store.close()
+
+    def warm(self) -> None:
+        """Begin to load an embedder that takes seconds, in the background; a run calls this when it starts."""
+        if not self._warmed and hasattr(self._embedder, "warm"):
+            self._warmed = True
+            self._embedder.warm()
 
     # -- writing -----------------------------------------------------------------------------------------------
 
