@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from ..approval import Verdict
 from .trace import place
 from .views import question_html
+from .views.calls import CODE_FIELDS
 
 if TYPE_CHECKING:
     from .trace import LiveTrace
@@ -56,8 +57,10 @@ class Gate:
     def _by_widget(
         self, panel: Any, id: str, name: str, input: Json, effect: str, description: str
     ) -> Verdict:
-        text = json.dumps(input, ensure_ascii=False, indent=2, default=str)
+        field = code_field(input)
+        text = input[field] if field else json.dumps(input, ensure_ascii=False, indent=2, default=str)
         question = {"id": id, "name": name, "effect": effect, "input": text, "problem": ""}
+        question["label"] = f"{field}, edited" if field else "Arguments as JSON"
         question["html"] = question_html(name, input, effect, description)
         while True:
             said = panel.ask(question)
@@ -66,10 +69,11 @@ class Gate:
                 return Verdict("deny", by="widget", reason=reason)
             if said.get("input") is None:
                 return Verdict("approve", by="widget", reason=reason)
-            edited, problem = edited_arguments(str(said["input"]))
+            text = str(said["input"])
+            edited, problem = ({field: text}, "") if field else edited_arguments(text)
             if edited is not None:
                 return Verdict("approve", by="widget", reason=reason, input=edited)
-            question |= {"input": str(said["input"]), "problem": problem}
+            question |= {"input": text, "problem": problem}
 
 
 def can_type() -> bool:
@@ -98,6 +102,12 @@ def ask_by_input(name: str, arguments: Json, effect: str) -> Verdict:
 
 
 _MAY = {"write": "change something", "external": "reach outside of this notebook"}
+
+
+def code_field(arguments: Json) -> str:
+    """The one argument that is SQL or Python, to be edited as it is; "" where there are others beside it."""
+    field = next(iter(arguments), "") if len(arguments) == 1 else ""
+    return field if field in CODE_FIELDS and isinstance(arguments[field], str) else ""
 
 
 def edited_arguments(text: str) -> tuple[Json | None, str]:

@@ -54,12 +54,11 @@ function askBox(send) {
   box.setAttribute("aria-label", "The agent asks for your approval");
   const what = make("div", "what");
   const edit = make("textarea", "edit");
-  edit.setAttribute("aria-label", "Arguments as JSON");
   edit.spellcheck = false;
   const problem = make("div", "problem");
   problem.setAttribute("role", "alert");
   const reason = make("input", "reason");
-  reason.placeholder = "reason (optional)";
+  reason.placeholder = "why not? (optional)";
   reason.setAttribute("aria-label", "Reason for denying");
   let question = null;
   const answer = (type) => {
@@ -88,6 +87,7 @@ function askBox(send) {
     if (!asked) return;
     fill(what, asked.html);
     edit.value = asked.input;
+    edit.setAttribute("aria-label", asked.label);
     edit.hidden = !again;
     edit.rows = Math.min(14, asked.input.split("\n").length + 1);
     problem.textContent = asked.problem;

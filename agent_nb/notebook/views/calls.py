@@ -93,7 +93,8 @@ def verdict(call: Call) -> str:
     if call.verdict is None or call.verdict.verdict != "approve":
         return tag("div", toned(wording.denial(call), "bad"), SMALL) if call.state == "denied" else ""
     who = "you" if call.verdict.by in ("widget", "input") else "policy"
-    return tag("div", toned(f"approved by {who}", "good"), SMALL)
+    edited = ", as edited" if call.verdict.input else ""
+    return tag("div", toned(f"approved by {who}{edited}", "good"), SMALL)
 
 
 def result(call: Call) -> str:

@@ -4,27 +4,38 @@ from __future__ import annotations
 
 from . import wording
 from .story import Run
-from .style import MUTED, SMALL, TINTS, TONES, esc, meter, muted, pill, tag
+from .style import MUTED, SMALL, TINTS, TONES, esc, folded, meter, muted, pill, tag
 
 
 def head(run: Run, live: bool = False) -> str:
     """Goal, status, what the run is made of, its valves and its stations."""
     words, tone = wording.status(run)
     goal = run.started.goal if run.started else "a run without its beginning"
-    title, rest = wording.cut(goal.strip(), 600)
-    shown = tag("div", esc(title) + (muted(f" … {rest}") if rest else ""), _GOAL, dir="auto")
-    top = tag("div", shown + pill(words, tone), "display:flex;gap:12px;align-items:flex-start")
+    top = tag("div", _goal(goal.strip()) + pill(words, tone), "display:flex;gap:12px;align-items:flex-start")
     return tag("div", top + _facts(run) + _valves(run, live) + _stations(run), "padding:10px 14px 9px")
 
 
-_GOAL = "flex:1;font-weight:600;font-size:14px;white-space:pre-wrap;overflow-wrap:anywhere"
+TITLE_CHARS = 300
+GOAL_CHARS = 10_000
+_GOAL = "flex:1;font-size:14px;white-space:pre-wrap;overflow-wrap:anywhere"
+
+
+def _goal(goal: str) -> str:
+    """The goal; of a long one the beginning, which unfolds to the whole."""
+    if len(goal) <= TITLE_CHARS:
+        return tag("div", esc(goal), f"{_GOAL};font-weight:600", dir="auto")
+    title = goal[:TITLE_CHARS].rsplit(None, 1)[0]
+    text, rest = wording.cut(goal, GOAL_CHARS)
+    whole = tag("div", esc(text) + muted(esc(f" … {rest}" if rest else "")), f"{SMALL};margin-top:4px")
+    summary = f"<b>{esc(title)}</b> {muted(f'… {len(goal):,} characters')}"
+    return tag("div", folded(summary, whole), _GOAL, dir="auto")
 
 
 def _facts(run: Run) -> str:
     if run.started is None:
         return ""
     start = run.started
-    reason = f" ({wording.clip(start.model_reason, 160)})" if start.model_reason else ""
+    reason = wording.reason(start.model_reason)
     facts = [f"model {tag('b', esc(start.model))}{esc(reason)}", f"session {tag('b', esc(start.session))}"]
     if start.planner != "react":
         facts.append(f"planner {esc(start.planner)}")
@@ -36,8 +47,8 @@ def _facts(run: Run) -> str:
 def _valves(run: Run, live: bool) -> str:
     cells = []
     for name, (used, limit) in run.valves.items():
-        if used is None and limit is None:
-            continue
+        if limit is None and (used is None or (name == "cost" and not used)):
+            continue  # no price is known, or nothing is paid
         share = float(used or 0) / limit if limit else 0.0
         tone = "bad" if share >= 1 else "warn" if share >= 0.8 else "live"
         shown = esc(wording.valve(name, used or 0, limit))
@@ -66,11 +77,11 @@ def _stations(run: Run) -> str:
     here = order.index(run.station) if run.station in order else len(order)
     cells = []
     for i, name in enumerate(order):
-        passed = (
-            i < here or run.ended is not None or (name in ("observe", "judge") and run.judged is not None)
-        )
-        if run.ended is not None and name == "consolidate" and run.consolidated is None:
-            passed = False
+        passed = i < here
+        if name in ("observe", "judge"):
+            passed = run.judged is not None
+        elif name == "consolidate":
+            passed = run.consolidated is not None
         tone = _STATION_TONE.get(name, "warn")
         if i == here and run.ended is None:
             look = f"background:{TONES['live']};color:#fff;font-weight:600"

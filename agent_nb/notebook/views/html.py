@@ -34,6 +34,7 @@ PICTURE_CHARS = 700_000
 CARDS_CHARS = 600_000
 """Full step cards up to this much HTML, the newest first; older steps get a line each."""
 MOST_LINES = 400
+_PICTURE = "max-width:100%;max-height:400px;width:auto;height:auto"
 
 
 def run_html(events: Iterable[Event]) -> str:
@@ -103,14 +104,18 @@ def answer(run: Run) -> str:
 def answer_html(event: Answered) -> tuple[str, str]:
     """(answer with marks, legend) as HTML."""
     text, rest = wording.cut(event.text, ANSWER_CHARS)
-    sources = list(dict.fromkeys(row["sources"][0] for row in event.evidence if row.get("sources")))
+    rows = sorted(event.evidence, key=lambda row: int(row["span"][1]))[:2_000]
+    chosen = wording.sources(rows)
+    sources = list(dict.fromkeys(source for source in chosen if source))
     marks = [
-        (end, _mark(row, sources))
-        for row in sorted(event.evidence, key=lambda row: row["span"][1])[:2_000]
-        if 0 < (end := int(row["span"][1])) <= len(text)
+        (int(group[-1]["span"][1]), _mark(group, source, sources))
+        for source, group in _groups(rows, chosen, text)
+        if not source or len(sources) > 1
     ]
     body = markdown_html(text, marks) + (tag("div", muted(esc(rest))) if rest else "")
-    told = [f"{_circled(i)} {esc(wording.clip(name, 120))}" for i, name in enumerate(sources[:30])]
+    told = [esc(wording.clip(name, 120)) for name in sources[:30]]
+    if len(sources) > 1:
+        told = [f"{_circled(i)} {name}" for i, name in enumerate(told)]
     line = wording.evidence_line(event.evidence)
     complete = all(row.get("sources") for row in event.evidence)
     shown = [toned(line, "good" if complete else "bad")] if line else []
@@ -118,8 +123,23 @@ def answer_html(event: Answered) -> tuple[str, str]:
     return body, legend if line else ""
 
 
-def _mark(row: Json, sources: list[str]) -> str:
-    if not row.get("sources"):
+def _groups(rows: list[Json], chosen: list[str], text: str) -> list[tuple[str, list[Json]]]:
+    """Numbers that stand in one line and have one source share a mark; one without any has its own."""
+    groups: list[tuple[str, list[Json]]] = []
+    for row, source in zip(rows, chosen, strict=True):
+        end = int(row["span"][1])
+        if not 0 < end <= len(text):
+            continue
+        last = groups[-1] if groups else None
+        if last and source and last[0] == source and "\n" not in text[int(last[1][-1]["span"][1]) : end]:
+            last[1].append(row)
+        else:
+            groups.append((source, [row]))
+    return groups
+
+
+def _mark(group: list[Json], source: str, sources: list[str]) -> str:
+    if not source:
         look = f"color:{TONES['bad']};font-size:10px;font-weight:600;white-space:nowrap;vertical-align:super"
         return tag(
             "span",
@@ -127,11 +147,12 @@ def _mark(row: Json, sources: list[str]) -> str:
             f"{look};line-height:0",
             title="nothing that was seen holds this number",
         )
-    told = "evidence: " + ", ".join(str(s) for s in row["sources"][:6])
-    if row.get("formula"):
-        told = f"{row['formula']} · {told}"
-    look = f"color:{TONES['good']};font-size:11px;vertical-align:super;line-height:0"
-    return tag("span", _circled(sources.index(row["sources"][0])), look, title=wording.clip(told, 300))
+    told = "; ".join(
+        f"{row.get('formula') or row.get('text')} · evidence: {', '.join(map(str, row['sources'][:6]))}"
+        for row in group
+    )
+    look = f"color:{TONES['quiet']};font-size:10px;vertical-align:super;line-height:0"
+    return tag("span", _circled(sources.index(source)), look, title=wording.clip(told, 500))
 
 
 def _circled(index: int) -> str:
@@ -146,7 +167,7 @@ def pictures(run: Run) -> str:
         if picture.get("mime") == "image/png" and len(data) <= room and _is_base64(data):
             room -= len(data)
             shown += 1
-            look = "max-width:100%;height:auto;border-radius:4px;background:#fff;display:block;margin:6px 0"
+            look = f"{_PICTURE};border-radius:4px;background:#fff;display:block;margin:6px 0"
             name = str(picture.get("name") or "chart")
             out.append(f'<img alt="{esc(name)}" src="data:image/png;base64,{data}" style="{look}">')
     left = len(run.pictures) - shown
@@ -175,7 +196,8 @@ def criteria(run: Run) -> str:
 
 def ending(run: Run) -> str:
     """Why a run that is not done came to its end."""
-    if run.ended is None or run.ended.done or not run.ended.reason:
+    told = wording.ending(run)
+    if not told:
         return ""
     _, tone = wording.status(run)
-    return tag("div", toned(wording.clip(run.ended.reason, 600), tone), f"{SECTION};{SMALL}")
+    return tag("div", toned(wording.clip(told, 600), tone), f"{SECTION};{SMALL}")

@@ -50,7 +50,7 @@ def head_lines(run: Run) -> list[str]:
     if run.started is None:
         return ["a run without its beginning"]
     start = run.started
-    reason = f" ({wording.clip(start.model_reason, 160)})" if start.model_reason else ""
+    reason = wording.reason(start.model_reason)
     goal, rest = wording.cut(start.goal.strip(), 2_000)
     first = f"▶ {goal}" + (f" … {rest}" if rest else "")
     return [_plain(first), _plain(f"  model {start.model}{reason} · session {start.session}")]
@@ -186,12 +186,13 @@ def end_lines(run: Run) -> list[str]:
     if run.ended is None:
         return []
     words, _ = wording.status(run)
-    reason = f": {wording.clip(run.ended.reason, 300)}" if run.ended.reason and not run.ended.done else ""
+    told = wording.ending(run)
+    reason = f": {wording.clip(told, 300)}" if told else ""
     words_for = {"seconds": "time"}
     used = [
         f"{words_for.get(name, name)} {wording.valve(name, value or 0, limit)}"
         for name, (value, limit) in run.valves.items()
-        if name != "cost" or value is not None
+        if name != "cost" or value or (value is not None and limit is not None)
     ]
     return [_plain(f"■ {words}{reason} · {' · '.join(used)}")]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import collections
 import json
 import re
 from typing import Any
@@ -37,6 +38,22 @@ def status(run: Run) -> tuple[str, str]:
         asking = last is not None and any(call.state == "asking" for call in last.calls)
         return ("waits for you", "warn") if asking else ("running", "live")
     return _STATUS.get(run.ended.stop_reason, (run.ended.stop_reason or "ended", "warn"))
+
+
+def ending(run: Run) -> str:
+    """Why a run that is not done came to its end, and what its reader can do now."""
+    if run.ended is None or run.ended.done:
+        return ""
+    stop = run.ended.stop_reason
+    hint = "answer in the next %%agent cell" if stop == "needs_input" else ""
+    if stop == "interrupted" or stop.startswith("limit_"):
+        hint = "%agent resume goes on"
+    return "; ".join(part for part in (run.ended.reason, hint) if part)
+
+
+def reason(why: str) -> str:
+    """Why this model, in brackets; that it was asked for goes without saying."""
+    return "" if not why or why.endswith("was asked for") else f" ({clip(why, 160)})"
 
 
 def count(number: Any, noun: str) -> str:
@@ -176,7 +193,9 @@ def found(call: Call) -> str:
         return count(total, "row")
     if isinstance(body.get("variables"), list):
         return count(len(body["variables"]), "variable")
-    if "value" in body:
+    if printed := str(body.get("stdout") or "").strip():
+        return clip(printed, 60)
+    if body.get("value") is not None:
         return clip(json.dumps(body["value"], ensure_ascii=False), 60)
     if isinstance(body.get("text"), str):
         return clip(body["text"], 60)
@@ -206,7 +225,7 @@ def loaded(event: Loaded) -> tuple[str, str]:
     said = [gates_line(event.gates), f"{event.tokens:,} tokens", duration(event.ms)]
     one = len(event.hits) == 1 and event.total <= 1
     noun = "memory" if one else "memories"
-    return f"{len(event.hits)}{of} {noun} entered the window", " · ".join(part for part in said if part)
+    return f"{len(event.hits)}{of} {noun} given to the model", " · ".join(part for part in said if part)
 
 
 def consolidated(event: Consolidated) -> str:
@@ -217,8 +236,21 @@ def consolidated(event: Consolidated) -> str:
 
 
 def gates_line(gates: list[Json]) -> str:
-    """'38 candidates → 9 score → 2 budget'."""
-    return " → ".join(f"{gate.get('left', 0):,} {gate.get('name', '')}" for gate in gates[1:])
+    """'38 candidates → 9 close enough → 2 fit'."""
+    words = {"candidates": "candidates", "score": "close enough", "budget": "fit"}
+    told = [
+        f"{gate.get('left', 0):,} {words.get(str(gate.get('name')), gate.get('name'))}" for gate in gates[1:]
+    ]
+    return " → ".join(told).replace("1 candidates", "1 candidate") if gates else ""
+
+
+def sources(rows: list[Json]) -> list[str]:
+    """For each number the source to name, "" where it has none: that which vouches for most of the answer.
+
+    A number may stand in several results; naming the same one again and again is easier to follow.
+    """
+    held = collections.Counter(source for row in rows for source in set(row.get("sources") or ()))
+    return [max(row.get("sources") or [""], key=lambda source: held[source]) for row in rows]
 
 
 def evidence_line(evidence: list[Json]) -> str:

@@ -35,9 +35,9 @@ def lab(tmp_path_factory):
     front.stop()
 
 
-def asked(lab):
+def asked(lab, cell=CELL):
     """Run the cell until the page is asked; returns the question."""
-    lab.run(CELL)
+    lab.run(cell)
     lab.until(lambda kind, content: kind == "display_data")
     lab.say(type="hello")
     return custom(lab.until(question))["ask"]
@@ -51,7 +51,7 @@ def printed(lab):
 @pytest.mark.kernel
 def test_the_page_approves(lab):
     shown = asked(lab)
-    assert json.loads(shown["input"]) == ASK["input"]
+    assert shown["input"] == ASK["input"]["code"]
     assert "open(&#x27;x&#x27;, &#x27;w&#x27;)" in shown["html"]
     lab.say(type="approve", ask=shown["ask"], reason="", input=None)
     assert "verdict='approve', by='widget', reason='', input=None" in printed(lab)
@@ -64,13 +64,22 @@ def test_the_page_denies_with_a_reason(lab):
 
 
 @pytest.mark.kernel
+def test_code_is_edited_as_code(lab):
+    lab.say(type="approve", ask=asked(lab)["ask"], input='if x:\n    y = "1"')
+    assert """input={'code': 'if x:\\n    y = "1"'}""" in printed(lab)
+
+
+@pytest.mark.kernel
 def test_the_page_edits_and_is_asked_again_where_that_is_no_json(lab):
-    lab.say(type="approve", ask=asked(lab)["ask"], input="[1")
+    more = {"to": "ana", "amount": 3}
+    shown = asked(lab, CELL.replace(repr(ASK), repr(ASK | {"input": more})))
+    assert json.loads(shown["input"]) == more
+    lab.say(type="approve", ask=shown["ask"], input="[1")
     again = custom(lab.until(lambda *said: question(*said) and custom(said[1])["ask"]["problem"]))["ask"]
     assert "not JSON" in again["problem"]
     assert again["input"] == "[1"
-    lab.say(type="approve", ask=again["ask"], input='{"code": "1 + 1"}')
-    assert "input={'code': '1 + 1'}" in printed(lab)
+    lab.say(type="approve", ask=again["ask"], input='{"to": "ben"}')
+    assert "input={'to': 'ben'}" in printed(lab)
 
 
 @pytest.mark.kernel

@@ -1,6 +1,7 @@
 """The trace as HTML: everything shown, nothing that runs, bounded."""
 
 import dataclasses
+import json
 import re
 
 import pytest
@@ -25,7 +26,8 @@ from agent_nb.events import (
     Unknown,
     from_dict,
 )
-from agent_nb.notebook.views import recall_html, run_html
+from agent_nb.notebook.views import recall_html, run_html, run_text, wording
+from agent_nb.notebook.views.story import Call
 from agent_nb.notebook.views.style import BAR, TONES
 
 MEGABYTE = 1_000_000
@@ -49,8 +51,8 @@ def test_a_whole_run_shows_what_it_did():
         "5 / 12",
         "1.6k / 100k",
         "2.8 s",
-        "2 of 41 memories entered the window",
-        "38 candidates → 9 score → 2 budget",
+        "2 of 41 memories given to the model",
+        "38 candidates → 9 close enough → 2 fit",
         "cancelled flights left out",
         "query_sql",
         "16 rows",
@@ -79,8 +81,77 @@ def test_only_the_number_without_evidence_is_marked_at_its_place():
     page = run_html(sample())
     assert Checked(page).text.count("no\xa0evidence") == 1
     assert re.search(r"40 %<span[^>]*>&#8239;no&nbsp;evidence</span> of it", page)
-    assert re.search(r"28\.41<span[^>]*evidence: _r1 query_sql[^>]*>①</span> to 35\.26", page)
-    assert any(title.startswith("35.26 − 28.41") for title in Checked(page).titles)
+    assert any("35.26 − 28.41" in title for title in Checked(page).titles)
+
+
+def answered(text, **sources):
+    """The page of an answer whose numbers have these sources, by their text."""
+    rows = []
+    for found in re.finditer(r"\d+\.\d+", text):
+        named = sources.get("n" + found.group().replace(".", "_"), sources["rest"])
+        rows.append({"text": found.group(), "span": list(found.span()), "value": 1.0, "sources": named})
+    return Checked(run_html([only(RunStarted), Answered(run=RUN, text=text, evidence=rows)]))
+
+
+def test_a_line_with_one_source_has_one_mark_and_an_answer_with_one_has_none():
+    text = "From 1.5 to 2.5, then 3.5.\n\nLater 4.5 and 5.5."
+    page = answered(text, n4_5=["_r2"], n5_5=["_r2"], rest=["_r1"])
+    assert "2.5, then 3.5①." in page.text
+    assert "4.5 and 5.5②." in page.text
+    assert "① _r1 · ② _r2" in page.text.replace("\xa0", " ").replace("  ", " ")
+    page = answered(text, rest=["_r1"])
+    assert "3.5." in page.text
+    assert "all 5 numbers have evidence" in page.text
+    assert "①" not in page.text
+    page = answered(text, n2_5=[], rest=["_r1"])
+    assert page.text.count("no\xa0evidence") == 1
+
+
+def test_the_source_that_vouches_for_most_is_named():
+    page = answered("1.5, 2.5 and 3.5", n1_5=["an earlier turn", "_r8"], n2_5=["m1", "_r8"], rest=["_r8"])
+    assert "_r8" in page.text
+    assert "earlier turn" not in page.text
+
+
+def test_what_costs_nothing_is_no_valve():
+    def told(cost, limit=None):
+        events = changed(RunStarted, limits={"steps": 12, "cost": limit})
+        events = [dataclasses.replace(e, cost=cost) if isinstance(e, Acted) else e for e in events]
+        events = [
+            dataclasses.replace(e, usage={"cost": cost}) if isinstance(e, RunEnded) else e for e in events
+        ]
+        return "cost" in Checked(run_html(events)).text, "cost" in run_text(events).splitlines()[-1]
+
+    assert told(0.0) == (False, False)
+    assert told(0.25) == (True, True)
+    assert told(0.0, limit=1.0) == (True, True)
+
+
+@pytest.mark.parametrize(
+    ("body", "said"),
+    [({"value": None}, "ok"), ({"stdout": "two 2\n"}, "two 2"), ({"value": 7}, "7"), ({"value": 0}, "0")],
+)
+def test_what_a_call_brought_is_said_for_people(body, said):
+    seen = {"ok": True, "content": [{"type": "text", "text": json.dumps({"ok": True} | body)}]}
+    assert wording.found(Call("a", "run_python", {}, state="ok", seen=seen)) == said
+
+
+def test_a_model_that_was_asked_for_needs_no_reason():
+    assert (
+        "("
+        not in Checked(run_html(changed(RunStarted, model_reason="m was asked for"))).text.split("steps")[0]
+    )
+    assert "(no key)" in Checked(run_html(changed(RunStarted, model_reason="no key"))).text
+
+
+def test_a_run_that_was_stopped_early_did_not_judge():
+    page = run_html([*sample()[:4], RunEnded(run=RUN, stop_reason="interrupted", done=False)])
+    assert re.search(r"opacity:\.6\" title=\"judge\"", page)
+    assert "%agent resume goes on" in Checked(page).text
+
+
+def test_pictures_are_of_moderate_height():
+    assert re.search(r'<img [^>]*style="[^"]*max-height:4\d\dpx', run_html(sample()))
 
 
 def test_marks_do_not_break_markdown():
@@ -90,13 +161,13 @@ def test_marks_do_not_break_markdown():
             "text": "35.26",
             "span": [text.index("35", at), text.index("35", at) + 5],
             "value": 35.26,
-            "sources": ["_r1"],
+            "sources": [source],
         }
-        for at in (0, 20)
+        for at, source in ((0, "_r1"), (20, "_r2"))
     ]
     page = Checked(run_html([only(RunStarted), Answered(run=RUN, text=text, evidence=rows)]))
     assert {"strong", "code", "table"} <= set(page.tags)
-    assert page.text.count("①") == 3  # twice at a number, once in the legend
+    assert page.text.count("①") == page.text.count("②") == 2  # at a number and in the legend
 
 
 def test_a_run_read_back_from_its_transcript_looks_the_same():
