@@ -15,6 +15,7 @@ from ..places import home
 from . import consolidate, diagnose, draft, embed, forget, ledger, load, statement, store
 from .index import Index
 from .load import Question, Recall
+from .pickle import PickleStore, RankedIndex
 from .record import STATUSES, MemoryRecord
 
 Json = dict[str, Any]
@@ -24,7 +25,7 @@ class Memory:
     """What is remembered of one user.
 
     Args:
-        where: None for the user's own file, ":memory:", or a path that ends in .db.
+        where: None for the user's own file, ":memory:", or a path; one that ends in .pkl is a pickle file.
         user: whose; every read and write is theirs alone.
         embedder: "auto" for the best one installed, None for words only, a name, or an Embedder.
 
@@ -38,11 +39,10 @@ class Memory:
         if not isinstance(user, str) or not user.strip():
             raise SettingError("the memory's user is a name that is not empty")
         self.user = user
-        self.where = "memory.db" if where is None else str(where)
-        self._store = store.Store(_path(where))
+        self.where = str(home() / "memory.db") if where is None else str(where)
+        self._store, self._index = _opened(where)
         self._embedder_name = embedder
         self._embedder: Any = embed.choose(embedder)
-        self._index = Index()
         self._lock = threading.RLock()
         self._warmed = False
 
@@ -407,17 +407,17 @@ class Memory:
         return record
 
 
-def _path(where: str | os.PathLike[str] | None) -> pathlib.Path | None:
-    if where is None:
-        return home() / "memory.db"
-    text = os.fspath(where)
+def _opened(where: str | os.PathLike[str] | None) -> tuple[store.Store, Index]:
+    """The store that a place means, and the index that ranks its words."""
+    text = str(home() / "memory.db") if where is None else os.fspath(where)
     if text == ":memory:":
-        return None
-    if text.startswith(("postgresql:", "postgres:")) or text.endswith((".pkl", ".pickle")):
-        raise SettingError(
-            f"memories in {text.split(':')[0][-20:]!r} are not there yet; give a path that ends in .db"
-        )
-    return pathlib.Path(text).expanduser()
+        return store.Store(None), Index()
+    if text.startswith(("postgresql:", "postgres:")):
+        raise SettingError("memories in PostgreSQL are not there yet; give a path that ends in .db or .pkl")
+    path = pathlib.Path(text).expanduser()
+    if path.suffix in (".pkl", ".pickle"):
+        return PickleStore(path), RankedIndex()
+    return store.Store(path), Index()
 
 
 def _same_thing(old: MemoryRecord, new: MemoryRecord) -> bool:

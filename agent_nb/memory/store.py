@@ -102,16 +102,14 @@ class Store:
                     (user,),
                 )
                 yield db
+                self._committing(db)
                 db.execute("COMMIT")
             except BaseException:
                 db.execute("ROLLBACK")
                 raise
 
-    def changes(self, user: str) -> int:
-        """A number that grows with every transaction of this user, in whatever process."""
-        with self.reading() as db:
-            row = db.execute("SELECT n FROM changes WHERE user = ?", (user,)).fetchone()
-            return int(row[0]) if row else 0
+    def _committing(self, db: sqlite3.Connection) -> None:
+        """What has to be done before a transaction counts: nothing, where SQLite keeps the file itself."""
 
     def close(self) -> None:
         """Close the file; it opens again at the next use."""

@@ -152,7 +152,7 @@ def test_a_file_of_the_first_version_is_brought_up_to_date(tmp_path):
         assert len(memory.search()) == 2
 
 
-@pytest.mark.parametrize("where", ["m.pkl", "m.pickle", "postgresql://somewhere/db", "postgres://h/d"])
+@pytest.mark.parametrize("where", ["postgresql://somewhere/db", "postgres://h/d"])
 def test_a_place_that_is_not_there_yet_is_one_line(where, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(AgentError) as caught:
