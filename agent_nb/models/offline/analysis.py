@@ -85,7 +85,8 @@ def _answer(query: Query, tables: list[Table], names: set[str], say: Words) -> S
         return (yield from checks.outliers(query, names, say))
     if want.distribution:
         return (yield from checks.distribution(query, names, say))
-    if not query.measures and query.stat not in ("count",) and not query.having:
+    part = query.stat == "share" and query.rows and (query.dims or query.where)
+    if not query.measures and query.stat != "count" and not query.having and not part:
         raise Unclear(
             f"I see the table {query.table.name} ({', '.join(c.name for c in query.table.columns[:20])}), but which number do you want, and as total, mean or count?",
             f"表 {query.table.name} 有这些列：{', '.join(c.name for c in query.table.columns[:20])}。要看哪个数，求和、平均还是计数？",

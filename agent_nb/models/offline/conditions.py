@@ -80,6 +80,11 @@ def parse(text: Text) -> list[Comparison]:
         found.append(
             _made(text, match, ">=" if match["side"] in ("more", "longer", "higher", "above") else "<=")
         )
+    for match in text.find(english("(?P<sign>negative|positive)")):
+        text.mark(*match.span())
+        found.append(
+            Comparison("<" if match["sign"] == "negative" else ">", 0.0, *match.span(), match.group(), "")
+        )
     return sorted(found, key=lambda c: c.start)
 
 

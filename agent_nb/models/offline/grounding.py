@@ -93,8 +93,9 @@ def ground(raw: Raw, fact: Table, joinable: dict[str, Join]) -> Steps:
     """Look up the words that nothing else placed among the values of text columns. Returns a list of Value."""
     grams = _grams(raw)
     runs = [m.group() for m in re.finditer(r"[\u3400-\u9fff]+", raw.text.rest)]
-    words = [w for w in raw.text.leftover() if len(w) >= (2 if lexicon.is_cjk(w[0]) else 3)]
-    if not grams and not words and not raw.quoted:
+    open_words = raw.text.leftover()
+    words = [w for w in open_words if len(w) >= (2 if lexicon.is_cjk(w[0]) else 3)]
+    if not grams and not open_words and not raw.quoted:
         return []
     columns = [c for c in fact.columns if c.kind == "text" and "date" not in c.signature]
     columns += [
@@ -139,17 +140,25 @@ def _grams(raw: Raw) -> dict[str, tuple[int, int]]:
             gram = raw.text.low[start:end].removesuffix("'s")
             opened = raw.text.rest[start:end]
             plain = all(w in lexicon.STOPWORDS for w, _, _ in tokens[i : i + size])
-            capital = bool(re.search(r"[A-Z0-9]", written)) and start > 0
+            shouted = written.isupper() and len(written) > 1 and not raw.text.original.isupper()
+            capital = bool(re.search(r"[A-Z0-9]", written)) and (start > 0 or shouted)
+            acted = size == 1 and gram in lexicon.VALUE_LIKE
             content = [
                 w for w in re.findall(r"[a-z0-9][a-z0-9_&./'-]*", opened) if w not in lexicon.STOPWORDS
             ]
             marked = bool(re.search(r"(?<![A-Za-z])[A-Z](?![A-Za-z])", written)) and start > 0
             named = size > 1 and not re.search(r"[a-z0-9]", opened) and _all_columns(raw, start, end)
-            if not (content or (marked and re.search(r"[a-z0-9]", opened)) or (capital and plain) or named):
+            if not (
+                content
+                or (marked and re.search(r"[a-z0-9]", opened))
+                or (capital and plain)
+                or named
+                or acted
+            ):
                 continue
             if size == 1 and TAKEN in opened:
                 continue
-            if "," in gram or (plain and not (capital and written.upper() == written)):
+            if "," in gram or (plain and not acted and not (capital and written.upper() == written)):
                 continue
             found.setdefault(gram, (start, start + len(gram)))
     for text, start, end in raw.quoted:

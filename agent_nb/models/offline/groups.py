@@ -7,7 +7,7 @@ import dataclasses
 from typing import Any
 
 from . import statements
-from .query import Measure, Query
+from .query import Dimension, Measure, Query
 from .reading import Unclear
 from .steps import Steps, chart, group_name, nothing, records, run, scope, what
 from .wording import Words, number, signed, table
@@ -130,6 +130,8 @@ def by_group(query: Query, names: set[str], say: Words) -> Steps:
     want = query.want
     if query.single_rows:
         return (yield from single_rows(query, say))
+    if query.outer:
+        return (yield from _inside_each(query, query.outer, say))
     order = want.direction or _quality(query)
     if any(s == "share" for s, _, _ in want.stats) and not query.measure.predicate:
         if query.where and not order and not query.measures:
@@ -178,6 +180,47 @@ def by_group(query: Query, names: set[str], say: Words) -> Steps:
             say,
         )
     )
+
+
+def _inside_each(query: Query, outer: Dimension, say: Words) -> Steps:
+    """The first of the inner dimension for each value of the outer one."""
+    want, inner = query.want, next(d for d in query.dims if d.label != (query.outer or d).label)
+    if query.stat in ("mean or extreme", "share") or (query.measure.predicate and not query.stat):
+        query.stat = "mean"
+    query.stat = query.stat or "count"
+    order = want.direction or _quality(query) or "desc"
+    sql = statements.best_of_each(query, outer, order, max(want.n, 1))
+    thought = say(
+        f"I rank {inner.label} inside each {outer.label}.", f"在每个 {outer.label} 里给 {inner.label} 排名。"
+    )
+    got = yield from run(query, thought, sql)
+    found = records(got)
+    if not found:
+        return nothing(query, say)
+    while len(found) < int(found[0]["row_count"]) <= 60:
+        rest = yield from run(query, say("I fetch the rest.", "取剩下的行。"), f"{sql} OFFSET {len(found)}")
+        if not records(rest):
+            break
+        found += records(rest)
+    unit = "%" if query.measure.predicate else ""
+    end = say("lowest" if order == "asc" else "highest", "最低" if order == "asc" else "最高")
+    by_outer: dict[str, list[str]] = {}
+    for r in found:
+        told = f"**{number_free(r[inner.label])}** ({number(r['value'])}{unit})"
+        by_outer.setdefault(number_free(r[outer.label]), []).append(told)
+    head = say(
+        f"{inner.label} with the {end} {what(query, say)} in each {outer.label}{scope(query, say)}: ",
+        f"每个 {outer.label} 里{what(query, say)}{end}的 {inner.label}{scope(query, say)}：",
+    )
+    cut = "" if len(found) >= int(found[0]["row_count"]) else say(" (cut)", "（未列全）")
+    return (
+        head + "; ".join(f"{key}: {', '.join(told)}" for key, told in by_outer.items()) + cut + say(".", "。")
+    )
+
+
+def number_free(value: Any) -> str:
+    """A group's own value as it stands: no separators in "2024"."""
+    return str(int(value)) if isinstance(value, float) and value == int(value) else str(value)
 
 
 def _same_extreme(query: Query, found: list[Json]) -> None:

@@ -44,7 +44,7 @@ weight: weight weights 重量
 wind: wind 风
 rate: rate rates 率
 power: power 功率
-energy: energy consumption 能耗 用电量
+energy: energy consumption kwh mwh 能耗 用电量
 dep: dep departure departures 出发 起飞 离港
 arr: arr arrival arrivals 到达 抵达 到港
 sched: sched scheduled schedule 计划
@@ -168,6 +168,9 @@ STOPWORDS = words(
     operated operates operating do's perform performed performs order
     """
 )
+
+VALUE_LIKE = words("sell sells sold bought arrived departed left operated used")
+"""Stop words that may be values all the same ("sell" and "buy" as the two sides of a trade)."""
 
 ZH_STOP = sorted(
     words(

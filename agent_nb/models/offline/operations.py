@@ -17,6 +17,7 @@ _HIGH = "most|highest|largest|biggest|greatest|longest|top|strongest|heaviest|fa
 _LOW = "least|fewest|lowest|smallest|shortest|bottom|weakest|lightest|youngest"
 
 _STATS = [
+    ("std", english("standard deviations?|std(?:\\.|dev)?|stdev") + "|标准差"),
     ("median", english("median") + "|中位数|中值"),
     ("mean", english("averages?|mean|avg|on average") + "|平均值?|均值|平均每[个家]?"),
     ("max", english("max|maximum") + "|最大值"),
@@ -29,7 +30,7 @@ _STATS = [
     (
         "count",
         english("how many|number of|count of|counts?(?: the)?|no\\. of")
-        + "|有?多少[个条笔架班名人次家位单]|有几[个条笔家]|次数|总数量?(?=是)|计数|个数|笔数|条数|班次",
+        + "|head ?count|有?多少[个条笔架班名人次家位单]|有几[个条笔家]|次数|总数量?(?=是)|计数|个数|笔数|条数|班次",
     ),
     (
         "total",
@@ -95,6 +96,7 @@ class Wanted:
     range: bool = False
     over_average: bool = False
     quality: str = ""
+    versus: bool = False
 
     def says(self, stat: str) -> bool:
         """Whether the statistic is among those named."""
@@ -120,6 +122,11 @@ def read(text: Text) -> Wanted:
     _special(text, w)
     _changes(text, w)
     _order(text, w)
+    for match in text.take_all(
+        english(r"(?:the )?(?P<n>\d{1,2})(?:st|nd|rd|th)?[ -]percentile|p(?P<p>\d{2})")
+        + "|第?(?P<z>\\d{1,2})(?:百?分位数?|百分位)"
+    ):
+        w.stats.append((f"p{int(match['n'] or match['p'] or match['z']):02}", *match.span()))
     for name, pattern in _STATS:
         w.stats += [(name, *m.span()) for m in text.take_all(pattern)]
     w.stats.sort(key=lambda s: s[1])
@@ -322,6 +329,13 @@ def _order(text: Text, w: Wanted) -> None:
             w.direction, w.n, w.which, w.extreme = "desc", 1, True, "most"
         elif text.take(english("less|lower|fewer|smaller") + "|更(?:少|低|小)"):
             w.direction, w.n, w.which, w.extreme = "asc", 1, True, "least"
+    if not w.direction and re.match(r"\s*(?:did|does|do|is|are|was|were|has|have|had)\b", text.low):
+        match = text.take(
+            english(r"(?P<how>more|higher|larger|greater|less|lower|fewer|smaller)(?=\b.*\bthan\b)")
+        )
+        if match and text.take(english("than")):
+            w.versus, w.n, w.extreme = True, 1, "most"
+            w.direction = "desc" if match["how"] in ("more", "higher", "larger", "greater") else "asc"
     text.take_all(english("(?:broken|break|split|breakdown) ?(?:down|up)?(?= by| per)"))
     w.which = w.which or bool(re.search(english("which|who|what|whose") + "|哪|谁|什么", text.rest))
 

@@ -40,6 +40,16 @@ _ORDINAL = {
     "4th": 4,
     "last": 4,
 }
+_UNITS_ZH = {
+    "天": "day",
+    "日": "day",
+    "周": "week",
+    "星": "week",
+    "月": "month",
+    "季": "quarter",
+    "年": "year",
+}
+_WORDS = {w: i for i, w in enumerate("two three four five six seven".split(), 2)} | {"ten": 10, "twelve": 12}
 MONTH_NUMBERS = {name[:3]: i for i, name in enumerate(_NAMES, 1)}
 
 
@@ -154,6 +164,10 @@ _PATTERNS: list[tuple[str, str]] = [
     ("day", english(rf"(?P<m>{_MONTH}|may)\.?\s+(?P<d>\d{{1,2}})(?:st|nd|rd|th)?(?![\d])" + _OF)),
     ("day", english(rf"(?P<d>\d{{1,2}})(?:st|nd|rd|th)?\s+(?:of\s+)?(?P<m>{_MONTH}|may)" + _OF)),
     ("month", rf"(?<![\d-]){_YEAR}[-/](?P<m>0?[1-9]|1[0-2])(?![\d/-])"),
+    (
+        "month",
+        r"(?:(?<=in )|(?<=from )|(?<=to )|(?<=and )|(?<=vs )|(?<=for )|(?<=of )|(?<=since )|(?<![\da-z] ))(?<![\w.-])(?P<y>20\d{2})(?P<m>0[1-9]|1[0-2])(?![\w.-])",
+    ),
     ("month", rf"{_YEAR}\s*年\s*(?P<m>\d{{1,2}}|{_ZH_MONTH})\s*月份?"),
     ("quarter", rf"{_YEAR}\s*年?\s*(?:第?\s*(?P<q>[一二三四1-4])\s*季度?|[- ]?q(?P<q2>[1-4]))"),
     ("quarter", english(r"q(?P<q>[1-4])" + _OF)),
@@ -175,6 +189,16 @@ _PATTERNS: list[tuple[str, str]] = [
     (
         "relative",
         r"(?P<zr>这个月|本月|当月|上个月|上月|今年|本年|去年|上一年|本季度|这个季度|上季度|上个季度)",
+    ),
+    (
+        "relative",
+        english(
+            r"(?:the )?(?:last|past|previous|most recent|latest) (?P<n>\d{1,3}|two|three|four|five|six|seven|ten|twelve) (?P<u>day|week|month|quarter|year)s?"
+        ),
+    ),
+    (
+        "relative",
+        r"(?:最近|过去|近)的?(?P<n>\d{1,3}|[一二两三四五六七八九十])个?(?P<zu>天|日|周|星期|月|季度|年)",
     ),
     (
         "year",
@@ -216,6 +240,11 @@ def _taken(text: Text, match: re.Match[str]) -> bool:
 
 def _read(unit: str, got: dict[str, str | None]) -> Period | None:
     year = int(got["y"] or 0) if got.get("y") else None
+    if unit == "relative" and got.get("n"):
+        written = str(got["n"])
+        n = _WORDS.get(written) or _number(written.replace("两", "二"))
+        unit_said = got.get("u") or _UNITS_ZH[str(got["zu"])[0]]
+        return Period(unit_said, relative=str(n)) if n else None
     if unit == "relative":
         if zh := got.get("zr"):
             kind = next(v for k, v in _RELATIVE_ZH.items() if k in zh)

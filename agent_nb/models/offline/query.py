@@ -59,6 +59,8 @@ class Query:
     chart: str = ""
     single_rows: bool = False
     together: bool = False
+    rows: bool = False
+    outer: Dimension | None = None
 
     @property
     def source(self) -> str:

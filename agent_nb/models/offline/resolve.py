@@ -13,7 +13,7 @@ from . import definitions, grounding, lexicon, reading, roles
 from .query import Dimension, Measure, Query
 from .reading import Raw, Unclear
 from .roles import Slots
-from .schema import Table
+from .schema import Table, parts
 from .text import TAKEN, english, is_chinese, quote
 
 Json = dict[str, Any]
@@ -54,6 +54,11 @@ def resolve(goal: str, earlier: list[str], tables: list[Table], texts: list[str]
     query.measures, query.dims = slots.measures, slots.dims
     if slots.several and not slots.dims and len(raw.periods) < 2:
         query.dims, query.together = slots.several[:1], True
+    query.rows = slots.rows
+    if raw.want.versus:
+        _versus(slots, query)
+    if slots.outer:
+        _each(slots, raw, query)
     query.having, query.having_label = slots.having
     asked = len(re.findall(r"\b(?:which|what)\b|哪", raw.text.low))
     if asked > 1 and len(query.dims) > 1 and raw.want.direction and not raw.want.change:
@@ -135,6 +140,8 @@ def _merged(base: Slots, new: Slots) -> Slots:
         dates=new.dates or base.dates,
         joins={**base.joins, **new.joins},
         rows=new.rows or base.rows,
+        weekdays=new.weekdays if any(new.weekdays) else base.weekdays,
+        outer=new.outer or base.outer,
         single_rows=base.single_rows,
         several=new.several or base.several,
         stat=new.stat or base.stat,
@@ -182,17 +189,102 @@ def choose(chain: list[Raw], tables: list[Table], handed: str) -> Table:
 
 def _slots(raw: Raw, table: Table, joinable: dict[str, grounding.Join]) -> Steps:
     extra = Slots()
+    weekdays = _weekdays(raw, table)
     roles.numbered(raw, table, extra)
     roles.words_for_ends(raw, table, extra)
+    roles.opposites(raw, table, extra)
     values = yield from grounding.ground(raw, table, joinable)
     slots = roles.assign(raw, table, joinable, values)
     slots.filters += extra.filters
     slots.dims += extra.dims
+    slots.rows = slots.rows or extra.rows
+    slots.weekdays = weekdays
     order = {d.label: i for i, d in enumerate(slots.dims)}
     slots.dims = sorted({d.label: d for d in slots.dims}.values(), key=lambda d: _where(raw, d, order))
     _mark_markers(raw)
     _leftovers(raw, slots)
     return slots
+
+
+def _versus(slots: Slots, query: Query) -> None:
+    """ "Did East sell more than West": the two beside each other."""
+    shown = next(
+        (label for name, _, label in slots.filters if slots.several and name == slots.several[0].label), ""
+    )
+    if len(slots.several) != 1 or slots.dims or shown.count(",") != 1:
+        raise Unclear(
+            'two values of one column can be compared by "more than": which two, of which column?',
+            "“比……多”要比较同一列的两个值：是哪两个？",
+        )
+    query.dims = slots.several[:1]
+
+
+def _each(slots: Slots, raw: Raw, query: Query) -> None:
+    """ "The best product in each region", or "the highest salary in each department"."""
+    outer = slots.outer
+    assert outer is not None
+    inner = [d for d in query.dims if d.label != outer.label]
+    want = raw.want
+    if (
+        len(inner) == 1
+        and len(query.measures) < 2
+        and not want.change
+        and not want.grain
+        and not slots.having[0]
+    ):
+        query.outer = outer
+        return
+    plain = want.extreme in _HIGHEST and not want.stats and want.n == 1 and len(query.measures) == 1
+    if not inner and plain and not want.change and not want.grain:
+        query.stat = slots.stat = "max" if want.direction == "desc" else "min"
+        want.direction, want.n, want.which, want.extreme = "", 0, False, ""
+        return
+    raise Unclear(
+        f"the first of each {outer.label} needs one column to rank inside it: which one?",
+        f"“每个 {outer.label} 里的最大/最小”要有一列可排名：是哪一列？",
+    )
+
+
+_HIGHEST = frozenset(
+    "highest lowest maximum minimum largest smallest longest shortest biggest 最高 最低 最大 最小 最长 最短".split()
+)
+_DAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
+
+
+def _weekdays(raw: Raw, table: Table) -> tuple[bool, str, str]:
+    """(grouped by the day of the week, condition on it, its words), unless the table has a column for it."""
+    if any(
+        c.signature & {"weekday", "dow"} or any(p in ("weekday", "dow") for p in parts(c.name))
+        for c in table.columns
+    ):
+        return False, "", ""
+    text = raw.text
+    grouped = text.take_all(
+        english(
+            r"(?:(?:by|per|each|every|on which|which|what) )?(?:the )?(?:day of (?:the )?week|weekday(?!s))"
+        )
+        + "|(?:按|每个?|各|哪个?)?(?:星期几|周几)"
+    )
+    names = "|".join(_DAYS)
+    zh = "一二三四五六日天"
+    cue = r"(?P<no>(?:excluding|except(?: for)?|without|not)\s+)?(?:on\s+)?"
+    days, words, negative = [], [], False
+    for match in text.take_all(
+        english(rf"{cue}(?P<day>{names}|weekend|weekday)s?")
+        + rf"|(?P<zno>除了?|剔除|不含|排除)?(?P<zh>周末|工作日|(?:星期|周)[{zh}])"
+    ):
+        word = match["day"] or match["zh"]
+        negative = negative or bool(match["no"] or match["zno"])
+        if word in ("weekend", "周末"):
+            days += [6, 7]
+        elif word in ("weekday", "工作日"):
+            days += [1, 2, 3, 4, 5]
+        else:
+            days.append(_DAYS.index(word) + 1 if word in _DAYS else min(zh.index(word[-1]) + 1, 7))
+        words.append(match.group().strip())
+    listed = ", ".join(str(d) for d in sorted(set(days)))
+    condition = f"{'NOT IN' if negative else 'IN'} ({listed})" if days else ""
+    return bool(grouped), condition, ", ".join(words)
 
 
 def _where(raw: Raw, d: Dimension, order: dict[str, int]) -> int:
@@ -281,7 +373,10 @@ def _checked_join(join: grounding.Join, table: Table) -> Steps:
 
 def _time(raw: Raw, slots: Slots, table: Table, query: Query) -> Steps:
     want = raw.want
-    needs = bool(raw.periods or want.grain or want.trend or want.against or want.range)
+    by_weekday, on_days, day_words = slots.weekdays
+    needs = bool(
+        by_weekday or on_days or raw.periods or want.grain or want.trend or want.against or want.range
+    )
     if not needs and not (want.change and not any((want.correlation, want.missing, want.outliers))):
         return
     query.axis = yield from axes.find(table, list(dict.fromkeys(slots.dates)), table.sql)
@@ -290,6 +385,11 @@ def _time(raw: Raw, slots: Slots, table: Table, query: Query) -> Steps:
             f"{table.name} has no date, year or month column, so I cannot tell periods apart. Which column is the time?",
             f"{table.name} 没有日期或年月列，无法按时间分析。哪一列是时间？",
         )
+    if by_weekday:
+        query.dims.append(Dimension(query.axis.weekday(), "weekday"))
+    if on_days:
+        query.where.append(f"{query.axis.weekday()} {on_days}")
+        query.where_labels.append(day_words)
     completed = [query.axis.complete(m.period) for m in raw.periods]
     for m, period in zip(raw.periods, completed, strict=True):
         if m.period.relative:
@@ -380,6 +480,9 @@ def _decide(raw: Raw, slots: Slots, query: Query) -> None:
                 f"you name several statistics ({listed}); which one shall I answer first?",
                 f"你说了几种统计（{listed}），先回答哪一个？",
             )
+    counts = query.dims or query.where or query.periods or want.against
+    if not query.measures and slots.rows and not query.stat and counts:
+        query.stat = "count"
     if (
         not query.measures
         and slots.rows

@@ -11,7 +11,7 @@ from .conditions import Comparison
 from .grounding import Join, Value, expression
 from .query import Dimension, Measure
 from .reading import Raw, Unclear, is_group, table_concepts
-from .schema import Column, Mention, Table
+from .schema import Column, Mention, Table, parts
 from .text import OWN, TAKEN, english, literal, own, quote
 
 
@@ -28,6 +28,8 @@ class Slots:
     rows: bool = False
     single_rows: bool = False
     stat: str = ""
+    outer: Dimension | None = None
+    weekdays: tuple[bool, str, str] = (False, "", "")
     several: list[Dimension] = dataclasses.field(default_factory=list)
     notes: list[tuple[str, str]] = dataclasses.field(default_factory=list)
 
@@ -35,6 +37,7 @@ class Slots:
 def assign(raw: Raw, table: Table, joinable: dict[str, Join], values: list[Value]) -> Slots:
     """Give every mention of the goal its role."""
     s = Slots(stat=raw.want.stat)
+    raw.mentions = [m for m in raw.mentions if not _flag(raw, m, table, values, s)]
     _amounts(raw, table)
     compared = _conditions(raw, table, s)
     for m in raw.mentions:
@@ -51,6 +54,62 @@ def assign(raw: Raw, table: Table, joinable: dict[str, Join], values: list[Value
     if len({m.sql for m in s.measures}) != len(s.measures):
         s.measures = list({m.sql: m for m in s.measures}.values())
     return s
+
+
+_NEGATED = re.compile(
+    r"(?:\b(?:not|never|non|isn't|aren't|wasn't|weren't|without)(?: been| yet)?[\s-]*|不是|没有被?|未被?|不|非)$"
+)
+_SAID_OF = re.compile(
+    r"(?:\b(?:is|are|was|were|been|being|get|got|has|have|not|never|that|who)[\s-]*|[是被为不未非])$"
+)
+
+
+def _flag(raw: Raw, m: Mention, table: Table, values: list[Value], s: Slots) -> bool:
+    """ "active employees", "were not readmitted": a yes-or-no column is a condition, of a share its part."""
+    own_columns = [c for c in m.columns if c.table == table.name]
+    want = raw.want
+    if (
+        len(own_columns) != 1
+        or own_columns[0].kind != "flag"
+        or is_group(raw, m)
+        or want.missing
+        or want.distribution
+    ):
+        return False
+    column = own_columns[0]
+    before = raw.text.low[: m.start]
+    negative = _NEGATED.search(before)
+    if negative:
+        raw.text.mark(*negative.span())
+    sql = f"NOT {own(column.name)}" if negative else own(column.name)
+    label = f"not {column.name}" if negative else column.name
+    s.rows = True
+    if want.stat != "share":
+        s.filters.append((column.name, sql, label))
+        return True
+    if not _SAID_OF.search(before) and (values or raw.comparisons):
+        raise Unclear(
+            f'is "{m.text}" the part or the whole of that share?',
+            f"“{m.text}”是占比的部分还是整体？",
+            (m.text,),
+        )
+    s.measures.append(Measure("", label, (column,), sql))
+    return True
+
+
+def opposites(raw: Raw, table: Table, s: Slots) -> None:
+    """ "inactive" and "unpaid", where the table has a yes-or-no column active or paid."""
+    for column in table.columns:
+        if column.kind != "flag":
+            continue
+        for part in parts(column.name):
+            if (
+                len(part) > 3
+                and raw.want.stat != "share"
+                and raw.text.take(english(rf"(?:in|un|non-?){re.escape(part)}"))
+            ):
+                s.filters.append((column.name, f"NOT {own(column.name)}", f"not {column.name}"))
+                s.rows = True
 
 
 def _amounts(raw: Raw, table: Table) -> None:
@@ -77,6 +136,16 @@ def _role(raw: Raw, m: Mention, table: Table, joinable: dict[str, Join], s: Slot
             s.rows = True
             return
         _pseudo(raw, m, table, s)
+        return
+    if (
+        m.concepts == table_concepts(table)
+        and not any(c.is_measure for c in m.columns)
+        and re.search(
+            r"\b(?:percentage|share|proportion|fraction|percent|%) of(?: all)?(?: the)?[\s]*$",
+            raw.text.low[: m.start],
+        )
+    ):
+        s.rows = True
         return
     count = _count_before(raw, m)
     measured = bool(m.concepts & lexicon.MEASURES) and any(c.is_measure for c in m.columns) and not count
@@ -107,10 +176,9 @@ def _role(raw: Raw, m: Mention, table: Table, joinable: dict[str, Join], s: Slot
     ordering = bool(raw.want.direction or raw.want.quality) and bool(m.concepts & lexicon.MEASURES)
     each = re.search(r"(?:each|every|各个?|每一?个?)[\s\x01]*$", raw.text.low[: m.start])
     if each and raw.want.direction and not column.is_measure:
-        raise Unclear(
-            f"the first of each {column.name} is more than I do: shall I rank over all of them, or for one {column.name}?",
-            f"“每个 {column.name} 里的最大/最小”我做不到：要整体排名，还是只看某一个 {column.name}？",
-        )
+        s.outer = Dimension(sql, column.name, "", (column.name,))
+        s.dims.append(s.outer)
+        return
     if column.is_measure and (ordering or not _by(raw, m)):
         s.measures.append(Measure(sql, column.name, (column,)))
         return
@@ -205,6 +273,8 @@ def _column(
     column = own[0]
     if m.quality == 1:
         extra = column.signature - m.concepts - lexicon.WEAK
+        if extra == {"revenue"} and re.search(r"(?i)am(?:oun)?t|金额|额", column.name):
+            return column
         if (column.is_measure and extra & (lexicon.MEASURES | {"dep", "arr", "sched"})) or (
             not column.is_measure and m.concepts & lexicon.MEASURES
         ):
@@ -460,7 +530,8 @@ def numbered(raw: Raw, table: Table, s: Slots) -> None:
             (c for c in m.columns if c.table == table.name and c.kind == "number" and not c.is_measure), None
         )
         match = re.match(
-            r"[\s#]*(?:no\.? ?|number )?(\d+)(?![\d.,%]|\s*(?:minutes|days|元))", raw.text.rest[m.end :]
+            r"[\s#]*(?:no\.? ?|number |is |= ?|code |of )?(\d+)(?![\d.,%]|\s*(?:minutes|days|元))",
+            raw.text.rest[m.end :],
         )
         if column and match and len([c for c in m.columns if c.table == table.name]) == 1:
             raw.text.mark(m.end, m.end + match.end())

@@ -15,6 +15,12 @@ Json = dict[str, Any]
 _BETWEEN = lexicon.words("in of the at on to by for and or a an is with from as are was")
 
 
+_CATEGORIES = lexicon.words(
+    "status type category class zip zipcode postcode postal version port channel weekday"
+)
+"""What numbers name rather than measure."""
+
+
 @dataclasses.dataclass(frozen=True)
 class Column:
     """A column. `kind`: number, text, date or flag; `signature`: the concepts that its name is made of."""
@@ -52,6 +58,7 @@ class Column:
             self.kind == "number"
             and not self.is_id
             and not timed
+            and not (self.signature & _CATEGORIES and not self.signature & lexicon.MEASURES)
             and not (self.signature & clock and not self.signature & lexicon.MEASURES)
         )
 
@@ -187,6 +194,8 @@ def _best(text: Text, run: list[tuple[str, int, int]], every: list[Column], leas
     words = frozenset(lexicon.concept(word) for word, _, _ in run)
     if len(run) > 1 and len(words) < len(run):
         return None
+    if least == 1 and between and len(between) == 1 and lexicon.is_cjk(between):
+        return None  # one character of a name says too little
     scored = [(quality(words, c, between), c) for c in every]
     top = max((q for q, _ in scored), default=0)
     if top < least:

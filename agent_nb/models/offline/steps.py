@@ -93,11 +93,18 @@ def nothing(query: Query, say: Words) -> str:
     )
 
 
+def say_day(day: int) -> str:
+    """The name of a day of the week, 1 to 7."""
+    return "Monday Tuesday Wednesday Thursday Friday Saturday Sunday".split()[day - 1]
+
+
 def group_name(query: Query, row: Json) -> str:
     """A group as it is named: "UA (United Air Lines Inc.)", "EWR, JFK"."""
     parts = []
     for d in query.dims:
         value = row.get(d.label)
+        if d.label == "weekday" and not d.columns and isinstance(value, int):
+            value = say_day(value)
         text = (
             "(missing)"
             if value is None

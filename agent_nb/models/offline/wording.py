@@ -35,6 +35,7 @@ class Words:
             "count": "number",
             "distinct": "number of different",
             "share": "share",
+            "std": "standard deviation of",
         }
         chinese = {
             "total": "总计",
@@ -45,7 +46,10 @@ class Words:
             "count": "数量",
             "distinct": "不同值的个数",
             "share": "占比",
+            "std": "标准差",
         }
+        if name[1:].isdigit():
+            return self(f"{int(name[1:])}th percentile of", f"第{int(name[1:])}百分位数")
         return (chinese if self.zh else english).get(name, name)
 
     def what(self, stat: str, label: str) -> str:

@@ -185,6 +185,35 @@ SALES = [
     ),
     ("average revenue of orders with quantity over 5", lambda f: [num(f[f.quantity > 5].amount.mean())]),
 ]
+SALES += [
+    ("revenue excluding weekends", lambda f: [num(f[f.order_date.dt.day_of_week < 5].amount.sum())]),
+    ("revenue on Mondays", lambda f: [num(f[f.order_date.dt.day_of_week == 0].amount.sum())]),
+    ("revenue by weekday", lambda f: [num(v) for v in f.groupby(f.order_date.dt.day_of_week).amount.sum()]),
+    ("standard deviation of revenue", lambda f: [num(f.amount.std())]),
+    ("90th percentile of revenue", lambda f: [num(f.amount.quantile(0.9))]),
+    (
+        "revenue in the last 7 days",
+        lambda f: [num(f[f.order_date > f.order_date.max() - pd.Timedelta("7D")].amount.sum())],
+    ),
+    (
+        "Top product in each region by revenue",
+        lambda f: [
+            x
+            for r in sorted(f.region.unique())
+            for x in (r, f[f.region == r].groupby("product").amount.sum().idxmax())
+        ],
+    ),
+    (
+        "Did East have more revenue than West in 2024?",
+        lambda f: (
+            top(of(f, *Y24)[lambda x: x.region.isin(["East", "West"])].groupby("region").amount.sum()).index
+        ),
+    ),
+    (
+        "revenue of laptops and tablets",
+        lambda f: [num(f[f["product"].isin(["Laptop", "Tablet"])].amount.sum())],
+    ),
+]
 SALES = [case for case in SALES if case[1] is not None]
 
 
