@@ -8,33 +8,47 @@ from typing import Any
 
 from .task import Criterion, Observation
 
-_HEAD = re.compile(r"^[ \t]*(?:done when|完成条件|验收标准)[ \t]*[:：][ \t]*$", re.IGNORECASE | re.MULTILINE)
-_BULLET = re.compile(r"^[ \t]*(?:[-*•]|\d+[.)、])[ \t]*(\S.*)$")
+_HEAD = re.compile(
+    r"^[ \t]*\**(?:done when|完成条件|验收标准)[ \t]*[:：]\**[ \t]*\r?$", re.IGNORECASE | re.MULTILINE
+)
+_BULLET = re.compile(r"^[ \t]*(?:[-*•+–]|\d+[.)、])[ \t]*(\S.*)$")
+_MORE = re.compile(r"^[ \t]+(\S.*)$")
 
 
 def split(goal: str) -> tuple[str, list[Criterion]]:
     """The goal without its `done when:` bullets, and the criteria they name.
 
     The line `done when:` (also 完成条件：, 验收标准：) is followed by one bullet a criterion; text after the
-    last bullet belongs to the goal again.
+    last bullet belongs to the goal again. An indented line goes on with the bullet above it.
     """
     head = _HEAD.search(goal)
     if head is None:
         return goal, []
     criteria: list[Criterion] = []
     rest = goal[head.end() :].lstrip("\n").split("\n")
-    while rest and (not rest[0].strip() or _BULLET.match(rest[0])):
-        bullet = _BULLET.match(rest.pop(0))
+    while rest:
+        bullet = _BULLET.match(rest[0])
+        more = _MORE.match(rest[0]) if criteria and not bullet else None
         if bullet:
             criteria.append(Criterion(bullet.group(1).strip()))
-    if not criteria:
-        return goal, []
-    return "\n".join(
-        part for part in (goal[: head.start()].rstrip(), "\n".join(rest).strip()) if part
-    ), criteria
+        elif more:
+            criteria[-1].text += " " + more.group(1).strip()
+        elif rest[0].strip():
+            break
+        rest.pop(0)
+    text = "\n".join(part for part in (goal[: head.start()].rstrip(), "\n".join(rest).strip()) if part)
+    if not criteria or not text:
+        return goal, criteria
+    return text, criteria
 
 
-_QUOTED = r"[\"'“‘「`](?P<what>.+?)[\"'”’」`]"
+_QUOTED = r"(?P<open>[\"'“‘「`])(?P<what>(?:(?!(?P=open)).)+)[\"'”’」`]"
+_BEFORE = re.compile(
+    r"(?:there is |it has )?(?:an? |the |one )?(?:final |whole |result )*(?:answer |text |reply |it )?"
+    r"(?:must |should |is |has )?|(?:最终)?(?:答案|回答|文本)?(?:必须|应该?|要)?",
+    re.IGNORECASE,
+)
+_BEHIND = re.compile(r"(?: long)?[\s.!;。；！]*", re.IGNORECASE)
 _CHECKS: list[tuple[re.Pattern[str], str]] = [
     (
         re.compile(rf"(?:does not|doesn't|must not|never|not) (?:contain|mention|include)s? {_QUOTED}", re.I),
@@ -63,10 +77,14 @@ _CHECKS: list[tuple[re.Pattern[str], str]] = [
 def check(
     criterion: Criterion, text: str, evidence: Sequence[dict[str, Any]], observations: Sequence[Observation]
 ) -> Criterion:
-    """The criterion judged in code: met True or False with a reason, or None where code cannot tell."""
+    """The criterion judged in code: met True or False with a reason, or None where code cannot tell.
+
+    Code judges only what it understands to the last word: of two conditions in one line it would see one.
+    """
+    said = criterion.text
     for pattern, kind in _CHECKS:
-        found = pattern.search(criterion.text)
-        if found:
+        found = pattern.search(said)
+        if found and _BEFORE.fullmatch(said[: found.start()]) and _BEHIND.fullmatch(said[found.end() :]):
             met, reason = _judge(kind, found, text, evidence, observations)
             return Criterion(criterion.text, met, reason)
     return Criterion(criterion.text)
@@ -85,7 +103,7 @@ def _judge(
             kind == "has"
         ), f"the answer {'contains' if there else 'does not contain'} “{found['what']}”"
     if kind == "length":
-        unit, most = found["unit"].lower(), int(found["n"])
+        unit, most = found["unit"].lower(), int(found["n"]) - found[0].lower().startswith("under")
         parts: Any = {"word": text.split(), "line": text.splitlines(), "行": text.splitlines()}.get(
             unit, text
         )

@@ -75,16 +75,17 @@ def _asks(tool: Tool) -> bool:
 
 
 def _refused(call: Json, tool: Tool | None, bench: Bench) -> Observation | None:
-    """Why the call may not run at all, or None. Unknown names and bad arguments are the toolbox's to tell."""
+    """Why the call may not run at all, or None."""
     allowed = bench.limits.tools
-    if tool is not None and allowed is not None and call["name"] not in allowed:
-        names = ", ".join(allowed) or "none"
+    names = ", ".join(schema["name"] for schema in bench.schemas()) or "none"
+    if tool is None:
+        return refusal(call, "unknown_tool", f"there is no tool {call['name']!r}; tools: {names}")
+    if allowed is not None and call["name"] not in allowed:
         return refusal(call, "not_allowed", f"{call['name']} is not allowed in this run; allowed: {names}")
-    if tool is not None:
-        try:
-            bench.toolbox.validate(call["name"], call["input"])
-        except ToolInputError as error:
-            return refusal(call, "bad_input", str(error), field=error.field, expected=error.expected)
+    try:
+        bench.toolbox.validate(call["name"], call["input"])
+    except ToolInputError as error:
+        return refusal(call, "bad_input", str(error), field=error.field, expected=error.expected)
     return None
 
 

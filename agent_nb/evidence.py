@@ -8,6 +8,7 @@ Rows that were cut from a tool result were never seen and do not count.
 
 from __future__ import annotations
 
+import bisect
 import dataclasses
 import itertools
 import re
@@ -61,14 +62,15 @@ class Number:
 
 def trace(answer: str, seen: Iterable[tuple[str, str]]) -> list[Number]:
     """The numbers of `answer`, in order, each with its sources among `seen`: pairs of (name, text)."""
-    known = [(name, text, list(_values(text))) for name, text in seen]
+    known = [(name, text, sorted(abs(value) for value in _values(text))) for name, text in seen]
     numbers = []
     for number, decimals, unit in _numbers(answer):
-        sources = tuple(name for name, text, values in known if _holds(number, decimals, unit, text, values))
+        sources = tuple(name for name, text, sizes in known if _holds(number, decimals, unit, text, sizes))
         numbers.append((dataclasses.replace(number, sources=tuple(dict.fromkeys(sources))), decimals, unit))
     firm = [(n, _error(d, u)) for n, d, u in numbers if n.sources and n.value is not None][:16]
+    formulas = [formula for a, b in itertools.permutations(firm, 2) for formula in _arithmetic(*a, *b)]
     return [
-        number if number.sources or number.value is None else _derived(number, decimals, unit, firm)
+        number if number.sources or number.value is None else _derived(number, decimals, unit, formulas)
         for number, decimals, unit in numbers
     ]
 
@@ -82,9 +84,7 @@ def _numbers(text: str) -> Iterator[tuple[Number, int, float]]:
     found: list[tuple[int, Number, int, float]] = [
         (a, Number(text[a:b], (a, b), None), 0, 1.0) for a, b in dates
     ]
-    spaced = blank
-    for a, b in dates:
-        spaced = spaced[:a] + " " * (b - a) + spaced[b:]
+    spaced = _DATE.sub(lambda m: " " * len(m.group()), blank)
     for m in _NUMBER.finditer(spaced):
         value, decimals, unit = _parse(m)
         found.append((m.start(), Number(text[slice(*m.span())], m.span(), value), decimals, unit))
@@ -107,18 +107,22 @@ def _values(text: str) -> Iterator[float]:
         yield _parse(m)[0]
 
 
-def _holds(number: Number, decimals: int, unit: float, text: str, values: list[float]) -> bool:
+def _holds(number: Number, decimals: int, unit: float, text: str, sizes: list[float]) -> bool:
+    """Whether the text holds a value that, rounded as the number is, gives it; `sizes`: its values unsigned.
+
+    A fall may be told without its sign, and a share of 0.4 as 40 %.
+    """
     if number.value is None:
         return number.text in text
-    return any(_same(number.value, value, decimals, unit) for value in values)
+    size = abs(number.value)
+    small_count = decimals == 0 and unit == 1.0 and size <= 12
+    slack = 1e-9 * max(1.0, size) + (0.0 if small_count else _error(decimals, unit))
+    return _within(sizes, size, slack) or (unit == 0.01 and _within(sizes, 100 * size, 100 * slack))
 
 
-def _same(shown: float, value: float, decimals: int, unit: float) -> bool:
-    """Whether `value`, rounded as `shown` is, gives `shown`; a fall may be told without its sign."""
-    candidates = [value, value / 100] if unit == 0.01 else [value]
-    small_count = decimals == 0 and unit == 1.0 and abs(shown) <= 12
-    slack = 1e-9 * max(1.0, abs(shown)) + (0.0 if small_count else 0.5 * 10.0**-decimals * unit)
-    return any(min(abs(shown - c), abs(abs(shown) - abs(c))) <= slack for c in candidates)
+def _within(sizes: list[float], size: float, slack: float) -> bool:
+    at = bisect.bisect_left(sizes, size - slack)
+    return at < len(sizes) and sizes[at] <= size + slack
 
 
 def _error(decimals: int, unit: float) -> float:
@@ -126,10 +130,12 @@ def _error(decimals: int, unit: float) -> float:
     return 0.5 * 10.0**-decimals * unit
 
 
-def _derived(number: Number, decimals: int, unit: float, firm: list[tuple[Number, float]]) -> Number:
+_Formula = tuple[str, float, float, tuple[str, ...]]
+
+
+def _derived(number: Number, decimals: int, unit: float, formulas: list[_Formula]) -> Number:
     if number.value is None or (decimals == 0 and unit == 1.0 and abs(number.value) <= 12):
         return number  # a small count follows from too many pairs by chance
-    formulas = [formula for a, b in itertools.permutations(firm, 2) for formula in _arithmetic(*a, *b)]
     for sign in (1, -1):  # "fell by 6.85" is told without its sign, but a match with it comes first
         for formula, value, error, sources in formulas:
             if abs(number.value - sign * value) <= error + _error(decimals, unit) * (1 + 1e-9):
@@ -137,9 +143,7 @@ def _derived(number: Number, decimals: int, unit: float, firm: list[tuple[Number
     return number
 
 
-def _arithmetic(
-    a: Number, error_a: float, b: Number, error_b: float
-) -> Iterator[tuple[str, float, float, tuple[str, ...]]]:
+def _arithmetic(a: Number, error_a: float, b: Number, error_b: float) -> Iterator[_Formula]:
     """(formula, value, error, sources): what follows from a and b, and how far their rounding moves it."""
     if a.value is None or b.value is None:
         return

@@ -297,25 +297,27 @@ class Session:
         self, task: Task, model: Any, limits: Limits | None, approve: str | None, memory: Any
     ) -> Bench:
         memory = self.memory if memory is _OWN_STORE else memory
-        if model is not None:
-            from .models import choose
-
-            chosen, reason = choose(model, self.namespace)  # raises before anything has changed
-            self._model, self._reason = chosen, reason if isinstance(model, str) else ""
-        if hasattr(memory, "warm"):
-            memory.warm()  # an embedder that takes seconds to load does so while the run works
         box = self.toolbox(task.goal, task.run, memory)
         valves = self.limits if limits is None else _instance("limits", limits, Limits)
         unknown = [name for name in valves.tools or () if name not in box.names]
         if unknown:
             raise SettingError(f"there is no tool {unknown[0]!r}; tools: {', '.join(box.names)}")
+        approve = _one_of("approve", approve or self.approve, APPROVE)
+        if model is not None:
+            from .models import choose
+
+            chosen, reason = choose(model, self.namespace)  # a wrong name must not stay in the session
+            self._model, self._reason = chosen, reason if isinstance(model, str) else ""
+        with contextlib.suppress(Exception):  # a broken store must not keep the analyst from working
+            if hasattr(memory, "warm"):
+                memory.warm()  # an embedder that takes seconds to load does so while the run works
         return Bench(
             model=self.model,
             toolbox=box,
             memory=memory,
             limits=valves,
             rules=self.rules,
-            approve=_one_of("approve", approve or self.approve, APPROVE),
+            approve=approve,
             asker=self.asker,
         )
 

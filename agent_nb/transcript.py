@@ -17,7 +17,7 @@ from . import events
 from .errors import SettingError, StoreError
 from .events import Event
 from .places import private_file
-from .redact import redact
+from .redact import has_secret, redact
 
 Json = dict[str, Any]
 
@@ -269,16 +269,27 @@ def _push(messages: list[Json], message: Json) -> None:
         messages.append({"role": message["role"], "content": list(message["content"])})
 
 
-_KEPT = {"data", "signature", "id", "tool_use_id"}  # pictures and signatures must come back byte for byte
+_IDS = {"tool_use": "id", "tool_result": "tool_use_id"}
 
 
-def _redacted(value: Any, key: str = "") -> Any:
+def redacted(event: Event) -> Event:
+    """The event as it is saved: without secrets. What shows a run to others takes this one."""
+    return events.from_dict(_redacted(event.to_dict()))
+
+
+def _redacted(value: Any) -> Any:
+    """Plain values without secrets. Ids and pictures stay; a thinking block with a secret goes: it is signed."""
     if isinstance(value, str):
-        return value if key in _KEPT else redact(value).encode("utf-8", "replace").decode()
-    if isinstance(value, dict):
-        if value.get("type") in ("thinking", "redacted_thinking"):
-            return value
-        return {str(k): _redacted(v, str(k)) for k, v in value.items()}
+        return redact(value).encode("utf-8", "replace").decode()
     if isinstance(value, list | tuple):
-        return [_redacted(v, key) for v in value]
-    return value
+        return [_redacted(inner) for inner in value if not _secret_thinking(inner)]
+    if not isinstance(value, dict) or value.get("type") in ("thinking", "redacted_thinking"):
+        return value
+    kept = {_IDS.get(str(value.get("type")), ""), "data" if {"mime", "media_type"} & value.keys() else ""}
+    return {_redacted(str(k)): v if k in kept else _redacted(v) for k, v in value.items()}
+
+
+def _secret_thinking(block: Any) -> bool:
+    if not isinstance(block, dict) or block.get("type") != "thinking":
+        return False
+    return has_secret(str(block.get("thinking", "")))

@@ -55,3 +55,38 @@ def test_a_table_with_columns():
     seen = Observation("i", "query_sql", {}, True, [], columns=["carrier", "delay"])
     assert judged("table has columns carrier, delay", "", (), [seen]) is True
     assert judged("a table with columns carrier and origin", "", (), [seen]) is False
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "contains 'north' and names the month",
+        "contains 'north' and 'south'",
+        "包含“北区”和“南区”",
+        "mentions 'it's'",
+        "not under 5 words",
+        "at most 3 words a line",
+        "at most 100 words, and in Chinese",
+        "every number has evidence and the text is kind",
+        "explains why it contains 'north' only",
+    ],
+)
+def test_a_criterion_that_is_understood_in_part_is_not_judged_in_code(text):
+    assert judged(text, "north north 北区") is None
+
+
+@pytest.mark.parametrize("text", ["The final answer must contain “it's”.", "the text has at most 9 words!"])
+def test_words_around_a_check_do_not_matter(text):
+    assert judged(text, "so it's there") is True
+
+
+@pytest.mark.parametrize(
+    "goal", ["g\r\ndone when:\r\n- a b\r\n", "g\n**done when:**\n+ a\n  b", "g\nDone when:\n– a b"]
+)
+def test_bullets_in_other_hands(goal):
+    text, found = split(goal)
+    assert (text, [c.text for c in found]) == ("g", ["a b"])
+
+
+def test_a_goal_of_criteria_only_is_still_a_goal():
+    assert split("done when:\n- a") == ("done when:\n- a", [Criterion("a")])

@@ -116,3 +116,26 @@ def test_never_raises_and_spans_hold(answer, seen):
 def test_any_rounding_of_a_value_is_held(value, decimals):
     text = f"{value:,.{decimals}f}"
     assert trace(f"x {text} y", [("s", repr(value))])[0].sources == ("s",)
+
+
+def test_a_long_answer_over_many_results_is_traced_in_one_pass(monkeypatch):
+    """Each number looks only near its own size: the work grows with the answer, not with answer times results."""
+    from agent_nb import evidence
+
+    looked = []
+    real = evidence._within
+    monkeypatch.setattr(evidence, "_within", lambda sizes, *rest: looked.append(1) or real(sizes, *rest))
+    answer = " ".join(f"{n + 0.25}" for n in range(100, 1_100))
+    results = [("_r1", " ".join(f"{n + 0.25}" for n in range(100, 600))), ("_r2", "5 " * 5_000)]
+    found = evidence.trace(answer, results)
+    assert len(looked) == len(found) * len(results)
+    assert [number.sources for number in found[:500]] == [("_r1",)] * 500
+
+
+def test_dates_shift_no_span():
+    from agent_nb import evidence
+
+    answer = "2013-06-01, 17.5 and 2013-06-02, 18.5"
+    assert [answer[slice(*n.span)] for n in evidence.trace(answer, [])] == [
+        n.text for n in evidence.trace(answer, [])
+    ]

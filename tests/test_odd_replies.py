@@ -214,3 +214,66 @@ def test_closed_near_its_end_a_run_ends_once_and_is_counted_once(kind, limits):
     assert ends == ["Answered", "RunEnded"]
     assert made.result.stop_reason == ("limit_steps" if limits.steps == 1 else "done")
     assert made.usage.calls == made.result.usage.calls
+
+
+KEY = "sk-ant-api03-" + "a1B2" * 20
+
+
+@tool
+def look(x: str = "", data: str = "", id: str = "") -> dict:
+    """Look, and find a key everywhere."""
+    return {"id": KEY, "data": KEY, "signature": KEY, "rows": [KEY]}
+
+
+@pytest.mark.parametrize(
+    "reply",
+    [
+        message([say(KEY)]),
+        message([use("look", x=KEY)], "tool_use"),
+        message(
+            [{"type": "tool_use", "id": "t1", "name": "look", "input": {"id": KEY, "data": KEY}}], "tool_use"
+        ),
+        message([use("look", **{KEY: 1})], "tool_use"),
+        message([use(KEY)], "tool_use"),
+        message([THINKING | {"thinking": KEY}, say("x")]),
+        message([{"type": "hologram", "data": KEY, "id": KEY, "signature": KEY}, say("x")]),
+        message([say("x")], "refusal", stop_details=KEY),
+        message([say("x")], KEY),
+        message([say("x")], usage={KEY: KEY, "id": KEY}),
+    ],
+)
+def test_no_secret_reaches_the_transcript_or_what_is_drawn_of_it(reply, own_home):
+    from agent_nb.notebook.views import run_html, run_text
+    from agent_nb.transcript import redacted
+
+    made = Session(Raw(reply), memory=None, tools=[look], name="k")
+    result = made.run(f"use {KEY}\ndone when:\n- contains '{KEY}'")
+    assert KEY not in (own_home / "sessions" / "k.jsonl").read_text()
+    clean = [redacted(event) for event in result.trace]
+    assert KEY not in run_html(clean) + run_text(clean)
+    again = Session.open("k", model=Raw(), memory=None, tools=[])
+    validate_messages([*again.messages, {"role": "user", "content": [say("next")]}])
+
+
+def test_pictures_and_thinking_come_back_byte_for_byte():
+    block = {
+        "type": "image",
+        "source": {"type": "base64", "media_type": "image/png", "data": "sk-" + "a" * 40},
+    }
+    started = events.Observed(run="r", message={"role": "user", "content": [block, THINKING]})
+    from agent_nb.transcript import redacted
+
+    assert redacted(started) == started
+
+
+def test_an_unknown_tool_is_answered_with_the_allowed_ones_only():
+    result = run(message([use("nope")], "tool_use"), limits=Limits(tools=["add"]))
+    assert result.task.observations[0].kind == "unknown_tool"
+    made = Session(
+        Raw(message([use("nope")], "tool_use")),
+        memory=None,
+        tools=[add, look],
+        name="w",
+        limits=Limits(tools=["add"]),
+    )
+    assert "look" not in made.run("goal").task.observations[0].text

@@ -13,6 +13,7 @@ from typing import Any
 from ..errors import AgentStopped, RunFailed, SettingError
 from ..result import Result
 from ..task import Task
+from ..transcript import redacted
 from .arguments import known_or_raise
 from .cell import cell_id
 from .desk import Desk
@@ -133,7 +134,7 @@ def _shown(desk: Desk, session: Any, start: Callable[[], Iterator[Any]], out: st
     stream = start()
     try:
         for event in stream:
-            trace.show(event)
+            trace.show(redacted(event))
     except KeyboardInterrupt:
         pass  # it came between two events; closing the stream ends the run as one inside it would
     finally:
@@ -142,7 +143,7 @@ def _shown(desk: Desk, session: Any, start: Callable[[], Iterator[Any]], out: st
             ended = session.result if session.result is not before else None
             if ended is not None:
                 desk.shell.user_ns.update({name: ended for name in ("_agent", out) if name})
-            trace.close(ended.trace if ended is not None else None)
+            trace.close([redacted(event) for event in ended.trace] if ended is not None else None)
     if ended is None:
         raise KeyboardInterrupt
     return ended

@@ -485,3 +485,20 @@ def test_an_error_of_our_own_still_closes_the_trace(cell, monkeypatch):
     monkeypatch.undo()
     cell("%%agent -m m --no-memory\nx")
     assert cell.error is None
+
+
+def test_no_secret_is_drawn_and_resume_in_a_new_kernel_keeps_to_what_was_allowed(cell, own_home):
+    key = "sk-ant-api03-" + "a1B2" * 20
+    cell(f"script = ScriptedModel([call('wipe', what='{key}'), call('wipe', what='b'), 'the key is {key}'])")
+    told = cell("%%agent -m script --no-memory --approve never -s keep --max-steps 1\nuse " + key)
+    assert key not in told
+    cell.shell.run_line_magic("unload_ext", "agent_nb")  # as a new kernel would, it forgets all flags
+    cell.shell.run_line_magic("load_ext", "agent_nb")
+    cell("%agent use keep")
+    cell("%agent model script")
+    told = cell("%agent resume")
+    assert cell.error is None
+    assert key not in told
+    assert [seen.kind for seen in cell.names["_agent"].task.observations] == ["denied", "denied"]
+    assert cell.names["calls"] == []
+    assert not (own_home / "memory.db").exists()
