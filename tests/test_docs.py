@@ -1,9 +1,15 @@
 """What README and docs show is true: marked examples run, linked files exist."""
 
+import json
+import os
 import pathlib
 import re
+import subprocess
+import sys
 
 import pytest
+
+from agent_nb.notebook import agent_verbs, arguments, memory_verbs
 
 ROOT = pathlib.Path(__file__).parent.parent
 PAGES = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
@@ -16,8 +22,50 @@ EXAMPLES = [
 ]
 
 
+CELLS = re.compile(r"<!-- cells run by tests/test_docs\.py -->\s*```\w*\n(.*?)```", re.DOTALL)
+SHELL = """
+import json, sys
+from IPython.core.interactiveshell import InteractiveShell
+
+shell = InteractiveShell.instance()
+shell.run_cell("%load_ext agent_nb")
+for cell in json.load(sys.stdin):
+    ran = shell.run_cell(cell)
+    if not ran.success or ("%%agent" in cell and not shell.user_ns["_agent"].done):
+        sys.exit(f"this cell of the documentation failed: {cell}")
+"""
+
+
 def test_there_are_examples():
     assert EXAMPLES
+
+
+def test_cells_of_the_guide_run(tmp_path):
+    cells = CELLS.findall((ROOT / "docs" / "guide.md").read_text("utf-8"))
+    assert len(cells) > 3
+    ran = subprocess.run(
+        [sys.executable, "-c", SHELL],
+        input=json.dumps(cells),
+        capture_output=True,
+        text=True,
+        cwd=tmp_path,
+        env=os.environ | {"IPYTHONDIR": str(tmp_path / "ipython"), "PYTHONIOENCODING": "utf-8"},
+    )
+    assert ran.returncode == 0, ran.stdout[-2000:] + ran.stderr[-2000:]
+    for figure in ("220", "80", "15", "7.5"):  # totals of the regions, a mean of guests, a total of prices
+        assert figure in ran.stdout
+
+
+def test_verbs_and_flags_that_the_pages_name_exist():
+    text = "\n".join(page.read_text("utf-8") for page in PAGES)
+    for magic, verbs in (("agent", agent_verbs.verbs()), ("memory", memory_verbs.verbs())):
+        named = set(re.findall(rf"(?<!%)%{magic} ([a-z]+)", text)) - {"help"}
+        assert named
+        assert not named - set(verbs)
+    flags = set(re.findall(r"`(?:%%agent )?(--[a-z-]+)", text))
+    known = set(arguments.options(arguments.RUN)) | set(arguments.options(arguments.ADD))
+    assert flags
+    assert not flags - known
 
 
 @pytest.mark.parametrize("code", EXAMPLES)

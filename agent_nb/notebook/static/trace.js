@@ -70,7 +70,9 @@ function askBox(send) {
   const change = button("change", "Edit", "Change the arguments first", () => {
     edit.hidden = !edit.hidden;
     approve.textContent = edit.hidden ? "Approve" : "Run as edited";
-    if (!edit.hidden) edit.focus();
+    if (edit.hidden) return;
+    edit.focus();
+    row.scrollIntoView({ block: "nearest" });
   });
   const deny = button("deny", "Deny", "Do not run it", () => answer("deny"));
   reason.onkeydown = (event) => event.key === "Enter" && answer("deny");

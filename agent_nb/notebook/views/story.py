@@ -33,7 +33,7 @@ Json = dict[str, Any]
 
 @dataclasses.dataclass
 class Call:
-    """One tool call. `state`: running, asking, ok, error, denied; `seen`: its observation, or empty."""
+    """One tool call. `state`: running, asking, ok, error, denied, stopped; `seen`: its observation, or empty."""
 
     id: str
     name: str
@@ -132,6 +132,8 @@ class Run:
                 self.step(event.step).remarks.append(("notice", event.text))
             case RunEnded():
                 self.ended, self.station = event, ""
+                for _, call, _ in self.cards:
+                    call.state = "stopped" if call.state in ("running", "asking") else call.state
 
     def _call(self, step: Step, event: Event) -> None:
         if isinstance(event, CallStarted):

@@ -169,6 +169,8 @@ def outcome(call: Call) -> tuple[str, str]:
         return "running", "live"
     if call.state == "asking":
         return "waits for your word", "warn"
+    if call.state == "stopped":
+        return "stopped before it ended", "warn"
     if call.state == "denied":
         return denial(call), "bad"
     if call.state == "error":

@@ -13,6 +13,7 @@ from sample_events import ANSWER, RUN, gates, hits, observation, png, sample
 from agent_nb.events import (
     Acted,
     Answered,
+    ApprovalAsked,
     Consolidated,
     Event,
     Judged,
@@ -148,6 +149,14 @@ def test_a_run_that_was_stopped_early_did_not_judge():
     page = run_html([*sample()[:4], RunEnded(run=RUN, stop_reason="interrupted", done=False)])
     assert re.search(r"opacity:\.6\" title=\"judge\"", page)
     assert "%agent resume goes on" in Checked(page).text
+
+
+def test_no_call_waits_in_a_run_that_is_over():
+    at = next(i for i, e in enumerate(sample()) if isinstance(e, ApprovalAsked))
+    events = [*sample()[: at + 1], RunEnded(run=RUN, stop_reason="interrupted", done=False)]
+    for page in (Checked(run_html(events)).text, run_text(events)):
+        assert "waits" not in page
+        assert "stopped before it ended" in page
 
 
 def test_pictures_are_of_moderate_height():
