@@ -40,6 +40,7 @@ def test_there_are_examples():
     assert EXAMPLES
 
 
+@pytest.mark.kernel
 def test_cells_of_the_guide_run(tmp_path):
     cells = CELLS.findall((ROOT / "docs" / "guide.md").read_text("utf-8"))
     assert len(cells) > 3
