@@ -27,8 +27,8 @@ def analyse(
     if lacking:
         listed = ", ".join(lacking)
         return say(
-            f"I cannot look at data here: the tool {listed} is not mounted.",
-            f"这里没有 {listed} 工具，看不到数据。",
+            f"I cannot look at data here: the tool {listed} is not mounted. Is there something else I can do?",
+            f"这里没有 {listed} 工具，看不到数据。要做别的吗？",
         )
     listing = yield (say("I look at which tables there are.", "先看有哪些表。"), "list_variables", {})
     if not listing.get("ok", True):
@@ -39,8 +39,8 @@ def analyse(
     tables = tables_of(listing)
     if not tables:
         return say(
-            "I find no table among the variables: no DataFrame and no database. Load one first, then ask again.",
-            "变量里没有表（没有 DataFrame，也没有数据库）。请先载入数据再问。",
+            "I find no table among the variables: no DataFrame and no database. Can you load one and ask again?",
+            "变量里没有表（没有 DataFrame，也没有数据库）。能先载入数据再问吗？",
         )
     try:
         query = yield from resolve.resolve(goal, earlier, tables, texts, handed)
@@ -48,7 +48,10 @@ def analyse(
     except Unclear as unclear:
         return _asks(unclear, say)
     except Failed as failed:
-        return say(f"The query did not work: {failed}", f"查询没有成功：{failed}")
+        return say(
+            f"The query did not work: {failed}. What shall I try instead?",
+            f"查询没有成功：{failed}。要换个问法吗？",
+        )
     notes = [say(*note) for note in query.notes]
     return "\n\n".join([body, *(["\n".join(f"- {n}" for n in notes)] if notes else [])])
 

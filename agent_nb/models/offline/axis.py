@@ -420,7 +420,7 @@ def _choices(table: Table) -> list[Column]:
             if c.kind == "text"
             and (
                 (c.signature & {"time", "day"} and c.signature <= {"time", "day", "hour"} | _EVENTS)
-                or c.signature & {"yyyymm", "yearmonth", "period", "ym", "created", "at"}
+                or c.signature & {"yyyymm", "yearmonth", "period", "ym", "created", "at", "when"}
             )
         ]
     exact = [c for c in dates if c.signature <= {"date", "time"}] or [

@@ -117,8 +117,8 @@ def correlation(query: Query, names: set[str], say: Words) -> Steps:
     x, y = query.measures
     if r["r"] is None:
         return say(
-            "There are too few rows with both values, or one of them never varies.",
-            "两列都有值的行太少，或有一列没有变化。",
+            "There are too few rows with both values, or one of them never varies. Which other two?",
+            "两列都有值的行太少，或有一列没有变化。换哪两列？",
         )
     strength = abs(r["r"])
     word = say(

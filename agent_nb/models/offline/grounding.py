@@ -298,7 +298,8 @@ def _by_cue(
         return named
     for pattern, part in ((_FROM, "origin"), (_TO, "dest")):
         if pattern.search(before):
-            cued = [o for o in options if part in o[0].signature]
+            word = "from" if part == "origin" else "to"
+            cued = [o for o in options if part in o[0].signature or o[0].name.lower() == word]
             if len(cued) == 1:
                 return cued
     if options[0][2] >= 100 * options[1][2]:

@@ -51,6 +51,15 @@ def single(query: Query, say: Words) -> Steps:
 def _one_value(query: Query, m: Measure, row: Json, tail: str, say: Words) -> str:
     value, n, gone = row[f"value{tail}"], row.get(f"n{tail}"), row.get(f"missing{tail}")
     unit = "%" if m.predicate else ""
+    if value is None:
+        return (
+            nothing(query, say)
+            if not n
+            else say(
+                f"The {what(query, say, m)} cannot be told from {number(n)} rows; what else shall I look at?",
+                f"{number(n)} 行算不出{what(query, say, m)}；要看别的吗？",
+            )
+        )
     text = say(
         f"The {what(query, say, m)} is **{number(value)}{unit}**{scope(query, say)}",
         f"{what(query, say, m)}是 **{number(value)}{unit}**{scope(query, say)}",
@@ -168,6 +177,7 @@ def by_group(query: Query, names: set[str], say: Words) -> Steps:
             if not records(rest):
                 break
             found += records(rest)
+    _note_alike(query, found, order)
     body = _ranked(query, found, order, say) if order else _listed(query, found, say)
     return body + (
         yield from chart(
@@ -180,6 +190,31 @@ def by_group(query: Query, names: set[str], say: Words) -> Steps:
             say,
         )
     )
+
+
+def _note_alike(query: Query, found: list[Json], order: str) -> None:
+    """Groups that differ only in capitals or blanks were counted apart: say so."""
+    spelt: dict[str, list[str]] = {}
+    for r in found:
+        name = group_name(query, r)
+        spelt.setdefault(" ".join(name.lower().split()), []).append(f'"{name}"')
+    alike = [", ".join(names) for names in spelt.values() if len(names) > 1]
+    if alike and order and query.stat in ("total", "count"):
+        together: dict[str, float] = {}
+        for r in found:
+            key = " ".join(group_name(query, r).lower().split())
+            together[key] = together.get(key, 0.0) + (r["value"] or 0)
+        best = (min if order == "asc" else max)(together, key=lambda key: together[key])
+        if best != " ".join(group_name(query, found[0]).lower().split()):
+            raise Unclear(
+                f"{'; '.join(alike)} may be the same, and then another group comes first: can you unify them first?",
+                f"{'；'.join(alike)} 可能是同一个，合并后排名会变：能先统一写法吗？",
+            )
+    if alike:
+        listed = "; ".join(alike)
+        query.notes.append(
+            (f"spelt differently, so counted apart: {listed}", f"写法不同，分开统计：{listed}")
+        )
 
 
 def _inside_each(query: Query, outer: Dimension, say: Words) -> Steps:

@@ -21,6 +21,9 @@ _GROUP = re.compile(
 _GROUP_AFTER = re.compile(r"^\s*(?:分组|分别|维度|排名|来看|instead)")
 
 
+_OPERATIONS = lexicon.words("count total rank share change difference range type first last top")
+
+
 class Unclear(Exception):
     """The goal cannot be answered safely; the message is a question or a reason, as (English, Chinese)."""
 
@@ -62,7 +65,7 @@ def read(goal: str, tables: list[Table], defined: list[definitions.Definition]) 
     quoted = [q for q in quoted if not _quoted_column(q, tables, text)]
     plain = [n for t in tables if re.search(r"[_\d.]", t.name) for n in _named_in_full(text, t)]
     every = [c for t in tables for c in t.columns]
-    literal = schema.literal_mentions(text, every)
+    literal = _odd_columns(text, every) + schema.literal_mentions(text, every)
     compared = conditions.parse(text)
     times = periods.parse(text)
     want = operations.read(text)
@@ -70,6 +73,22 @@ def read(goal: str, tables: list[Table], defined: list[definitions.Definition]) 
     nouns = plain + _table_nouns(text, tables)
     mentions = sorted(mentions + schema.mentions(text, tables, 1), key=lambda m: m.start)
     return Raw(text, want, times, compared, mentions, terms, quoted, nouns)
+
+
+def _odd_columns(text: Text, every: list[schema.Column]) -> list[Mention]:
+    """Columns named by words that are otherwise passed over or mean an operation: "by group", "average value"."""
+    found = []
+    for name in sorted({c.name for c in every}, key=len, reverse=True):
+        low = name.lower()
+        if low not in lexicon.STOPWORDS | _OPERATIONS:
+            continue
+        cue = r"by|per|each|every|which|across|average|mean|total|sum of|median|highest|lowest|maximum|minimum|max|min"
+        for match in text.find(rf"(?<![a-z0-9_])(?:{cue})\s+(?P<name>{re.escape(low)}s?)(?![a-z0-9_])"):
+            start, end = match.span("name")
+            columns = tuple(c for c in every if c.name == name)
+            found.append(Mention(text.original[start:end], start, end, columns, 4, schema.signature(name)))
+            text.mark(start, end)
+    return found
 
 
 def _quoted_column(quoted: tuple[str, int, int], tables: list[Table], text: Text) -> bool:

@@ -66,8 +66,8 @@ def remember(goal: str, kind: str, what: str, names: set[str], say: Words) -> St
     tool = {"save": "save_memory", "recall": "recall_memory", "forget": "recall_memory"}[kind]
     if tool not in names:
         return say(
-            f"I cannot do that: the tool {tool} is not mounted (this run has no memory).",
-            f"做不到：没有 {tool} 工具（本次运行没有记忆）。",
+            f"I cannot do that: the tool {tool} is not mounted (this run has no memory). Shall I do something else?",
+            f"做不到：没有 {tool} 工具（本次运行没有记忆）。要做别的吗？",
         )
     if kind == "save":
         return (yield from _save(what, say))

@@ -451,7 +451,10 @@ def _measured(raw: Raw, c: Comparison, table: Table) -> Mention | None:
     own = [
         m
         for m in raw.mentions
-        if any(x.table == table.name and x.kind == "number" and not x.is_id for x in m.columns)
+        if any(
+            x.table == table.name and x.kind == "number" and not x.is_id and not x.is_entity
+            for x in m.columns
+        )
     ]
     before = [m for m in own if m.end <= c.start]
     if before:
@@ -530,17 +533,16 @@ def numbered(raw: Raw, table: Table, s: Slots) -> None:
             (c for c in m.columns if c.table == table.name and c.kind == "number" and not c.is_measure), None
         )
         match = re.match(
-            r"[\s#]*(?:no\.? ?|number |is |= ?|code |of )?(\d+)(?![\d.,%]|\s*(?:minutes|days|元))",
+            r"[\s#]*(?:no\.? ?|number |is |= ?|code |of )?(?P<all>\d+(?:\s*(?:,|、|and|or|和|或|,\s*and)\s*\d+)*)"
+            r"(?![\d.%]|,\d|\s*(?:minutes|days|元|and over|or more|and above|or less))",
             raw.text.rest[m.end :],
         )
         if column and match and len([c for c in m.columns if c.table == table.name]) == 1:
             raw.text.mark(m.end, m.end + match.end())
+            numbers = re.findall(r"\d+", match["all"])
+            test = f"= {numbers[0]}" if len(numbers) == 1 else f"IN ({', '.join(numbers)})"
             s.filters.append(
-                (
-                    column.name,
-                    f"{own(column.name)} = {match.group(1)}",
-                    f"{column.name} = {match.group(1)}",
-                )
+                (column.name, f"{own(column.name)} {test}", f"{column.name} {'= ' + ', '.join(numbers)}")
             )
             continue
         kept.append(m)
@@ -552,6 +554,8 @@ def risky(raw: Raw) -> list[str]:
     en = "|".join(w for w in lexicon.RISKY.split("|") if w[0].isascii())
     zh = "|".join(w for w in lexicon.RISKY.split("|") if not w[0].isascii())
     found = [m.group() for m in raw.text.find(english(en + "|over|above|below|under|than") + "|" + zh)]
+    unread = r"\b(?:by|per|each)\s+(?:the\s+)?(?:group|value|row|level|field|column|set|case|order)s?\b"
+    found += [m.group() for m in raw.text.find(unread)]
     every = re.search(
         r"\b(?:bought|buy|purchased|ordered|visited|sold|have|had|flew to|served?) (?:all|every|each)\b",
         raw.text.low,

@@ -16,9 +16,15 @@ _BETWEEN = lexicon.words("in of the at on to by for and or a an is with from as 
 
 
 _CATEGORIES = lexicon.words(
-    "status type category class zip zipcode postcode postal version port channel weekday"
+    "status type category class zip zipcode postcode postal version phone port channel weekday"
 )
 """What numbers name rather than measure."""
+_ENTITIES = lexicon.words(
+    """
+    customer user store order employee product patient student invoice transaction supplier phone account room ticket
+    device sensor meter machine flight vehicle member doctor school class warehouse line station visit session
+    """
+)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -50,6 +56,12 @@ class Column:
         )
 
     @property
+    def is_entity(self) -> bool:
+        """Whether it is the number of a single thing ("store" 5, "customer" 110); "customers" may be how many."""
+        single = not self.name.lower().endswith("s")
+        return self.kind == "number" and bool(self.signature) and self.signature <= _ENTITIES and single
+
+    @property
     def is_measure(self) -> bool:
         """Whether it is a number that can be summed or averaged."""
         clock = {"year", "month", "day", "hour", "minute", "quarter", "week", "latitude", "longitude"}
@@ -58,6 +70,7 @@ class Column:
             self.kind == "number"
             and not self.is_id
             and not timed
+            and not self.is_entity
             and not (self.signature & _CATEGORIES and not self.signature & lexicon.MEASURES)
             and not (self.signature & clock and not self.signature & lexicon.MEASURES)
         )

@@ -30,10 +30,15 @@ def together(
         go_on(i, None)
     while waiting:
         thought = " ".join(dict.fromkeys(call[0] for call in waiting.values()))
-        calls = [{"name": name, "input": given} for _, name, given in waiting.values()]
-        got = yield thought, TOGETHER, {"calls": calls}
-        for i, result in zip(list(waiting), got["results"], strict=True):
-            go_on(i, result)
+        nested = {i: name == TOGETHER for i, (_, name, _) in waiting.items()}
+        wanted = {
+            i: g["calls"] if nested[i] else [{"name": n, "input": g}] for i, (_, n, g) in waiting.items()
+        }
+        got = yield thought, TOGETHER, {"calls": [call for calls in wanted.values() for call in calls]}
+        results = list(got["results"])
+        for i, calls in wanted.items():
+            own, results = results[: len(calls)], results[len(calls) :]
+            go_on(i, {"results": own} if nested[i] else own[0])
     return answers
 
 
@@ -88,8 +93,8 @@ def nothing(query: Query, say: Words) -> str:
     covers = f"; the data runs from {query.axis.first[:10]} to {query.axis.last[:10]}" if query.axis else ""
     covers_zh = f"；数据从 {query.axis.first[:10]} 到 {query.axis.last[:10]}" if query.axis else ""
     return say(
-        f"No rows of {query.table.name} match{scope(query, say)}{covers}.",
-        f"{query.table.name} 里没有符合条件的行{scope(query, say)}{covers_zh}。",
+        f"No rows of {query.table.name} match{scope(query, say)}{covers}. What shall I look for instead?",
+        f"{query.table.name} 里没有符合条件的行{scope(query, say)}{covers_zh}。要换成什么条件？",
     )
 
 
