@@ -236,7 +236,7 @@ class RunEnded(Event):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Unknown(Event):
-    """A line of a transcript that a newer version wrote: kept, shown by name, otherwise ignored."""
+    """A line of a transcript that is damaged or that a newer version wrote: kept, shown by name, else ignored."""
 
     name: str = ""
     fields: Json = dataclasses.field(default_factory=dict)

@@ -29,7 +29,8 @@ class Reply:
     """A reply as the loop uses it.
 
     Args:
-        message: role and content, fit for the history; content is kept as it came but for broken tool ids.
+        message: role and content as plain JSON, every call under an id of its own. Blocks of unknown types are
+            still in it: the transcript keeps them, and `transcript.sent_back` leaves them out of the history.
         calls: tool_use blocks to run.
         text: the text blocks, joined.
         stop_reason: as the model gave it.
