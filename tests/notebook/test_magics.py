@@ -492,6 +492,11 @@ def test_no_secret_is_drawn_and_resume_in_a_new_kernel_keeps_to_what_was_allowed
     cell(f"script = ScriptedModel([call('wipe', what='{key}'), call('wipe', what='b'), 'the key is {key}'])")
     told = cell("%%agent -m script --no-memory --approve never -s keep --max-steps 1\nuse " + key)
     assert key not in told
+    for verb in ("trace", "messages", "code", f"export {own_home}.jsonl"):
+        told = cell(f"%agent {verb}")
+        assert cell.error is None
+        assert key not in told
+    assert key not in (own_home.parent / f"{own_home.name}.jsonl").read_text()
     cell.shell.run_line_magic("unload_ext", "agent_nb")  # as a new kernel would, it forgets all flags
     cell.shell.run_line_magic("load_ext", "agent_nb")
     cell("%agent use keep")
