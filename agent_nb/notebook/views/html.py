@@ -105,11 +105,11 @@ def answer_html(event: Answered) -> tuple[str, str]:
     """(answer with marks, legend) as HTML."""
     text, rest = wording.cut(event.text, ANSWER_CHARS)
     rows = sorted(event.evidence, key=lambda row: int(row["span"][1]))[:2_000]
-    chosen = wording.sources(rows)
-    sources = list(dict.fromkeys(source for source in chosen if source))
+    groups = _groups(rows, wording.sources(rows), text)
+    sources = list(dict.fromkeys(source for source, _ in groups if source))
     marks = [
         (int(group[-1]["span"][1]), _mark(group, source, sources))
-        for source, group in _groups(rows, chosen, text)
+        for source, group in groups
         if not source or len(sources) > 1
     ]
     body = markdown_html(text, marks) + (tag("div", muted(esc(rest))) if rest else "")
@@ -128,8 +128,8 @@ def _groups(rows: list[Json], chosen: list[str], text: str) -> list[tuple[str, l
     groups: list[tuple[str, list[Json]]] = []
     for row, source in zip(rows, chosen, strict=True):
         end = int(row["span"][1])
-        if not 0 < end <= len(text):
-            continue
+        if not 0 < end <= len(text) or (source and row.get("value") is None):
+            continue  # a date that was seen needs no mark
         last = groups[-1] if groups else None
         if last and source and last[0] == source and "\n" not in text[int(last[1][-1]["span"][1]) : end]:
             last[1].append(row)

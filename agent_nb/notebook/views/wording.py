@@ -157,10 +157,29 @@ def label(step: Step, call: Call, position: int) -> str:
     sentence = re.split(r"(?<=[.!?])\s|(?<=[。！？])|\n", thought.strip(), maxsplit=1)[0]
     if sentence:
         return clip(sentence.rstrip(".。:："), 110)
+    if isinstance(call.input.get("query"), str) and (told := query_line(call.input["query"])):
+        return clip(told, 110)
     for field in ("title", "query", "code", "text", "name", "pattern"):
         if isinstance(call.input.get(field), str) and call.input[field].strip():
             return clip(call.input[field], 110)
     return clip(", ".join(f"{key} {value}" for key, value in call.input.items()), 110)
+
+
+_NAME = r'(?:[\w.]+|"[^"]+")'
+_FROM = re.compile(rf"\bFROM\s+({_NAME})", re.IGNORECASE)
+_GROUPED = re.compile(rf"\bGROUP\s+BY\s+({_NAME}(?:\s*,\s*{_NAME})*)", re.IGNORECASE)
+_FIRST = re.compile(rf"\bSELECT\b[^,]*?\bAS\s+({_NAME})\s*,", re.IGNORECASE)
+
+
+def query_line(query: str) -> str:
+    """A long query by what it groups: "flights by carrier"; "" for one that is short or groups nothing."""
+    table, groups = _FROM.search(query), _GROUPED.search(query)
+    if len(query) <= 110 or not table or not groups:
+        return ""
+    columns = groups.group(1)
+    if columns == "1" and (first := _FIRST.search(query)):
+        columns = first.group(1)
+    return f"{table.group(1)} by {columns}" if not columns.isdigit() else ""
 
 
 def outcome(call: Call) -> tuple[str, str]:

@@ -114,6 +114,18 @@ def test_the_source_that_vouches_for_most_is_named():
     assert "earlier turn" not in page.text
 
 
+def test_a_date_that_was_seen_does_not_part_a_line():
+    text = "From 1.5 in 2013-06 to 2.5."
+    rows = [
+        {"text": t, "span": [text.index(t), text.index(t) + len(t)], "value": v, "sources": [s]}
+        for t, v, s in (("1.5", 1.5, "_r1"), ("2013-06", None, "_r2"), ("2.5", 2.5, "_r1"))
+    ]
+    page = Checked(run_html([only(RunStarted), Answered(run=RUN, text=text, evidence=rows)]))
+    assert "From 1.5 in 2013-06 to 2.5." in page.text
+    assert "_r1" in page.text
+    assert "_r2" not in page.text
+
+
 def test_what_costs_nothing_is_no_valve():
     def told(cost, limit=None):
         events = changed(RunStarted, limits={"steps": 12, "cost": limit})

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from sample_events import RUN, sample
 
 from agent_nb.events import Answered, RunStarted, ToolFinished
-from agent_nb.notebook.views import Lines, run_text
+from agent_nb.notebook.views import Lines, run_text, wording
 from agent_nb.notebook.views.story import Call
 from agent_nb.notebook.views.text import table_lines, width
 from agent_nb.notebook.views.wording import sql_lines
@@ -92,6 +92,19 @@ def test_ten_megabytes_stay_small():
 
 
 LONG = "SELECT a, 'x FROM (y' AS t, count(*) FROM (SELECT a FROM \"my FROM\" WHERE b > 1) AS q WHERE a IS NOT NULL GROUP BY ALL"
+
+
+def test_a_long_query_is_named_by_what_it_groups():
+    query = (
+        "WITH s AS (SELECT {first} AVG(delay) AS d FROM flights WHERE month IN (6, 7) AND year = 2013 {end})"
+    )
+    query += " SELECT s.*, d - 1 AS change FROM s ORDER BY change DESC LIMIT 10"
+    told = wording.query_line(query.format(first="carrier,", end="GROUP BY carrier"))
+    assert told == "flights by carrier"
+    told = wording.query_line(query.format(first="origin || dest AS route,", end="GROUP BY 1"))
+    assert told == "flights by route"
+    assert wording.query_line(query.format(first="", end="")) == ""
+    assert wording.query_line("SELECT a, sum(b) FROM t GROUP BY a") == ""  # stands there as it is
 
 
 def test_a_query_in_one_line_is_broken_before_its_clauses():
