@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..errors import SettingError, one_line
+from ..redact import redact
 from . import arguments, running
 from .as_code import code_of
 from .desk import Desk
@@ -117,7 +118,7 @@ def messages(desk: Desk, text: str) -> None:
     if not history:
         Sheet().remark("This session has no messages yet.").show()
         return
-    Sheet("Messages").block(json.dumps(history, ensure_ascii=False, indent=1)).show()
+    Sheet("Messages").block(redact(json.dumps(history, ensure_ascii=False, indent=1))).show()
 
 
 def window(desk: Desk, text: str) -> None:
@@ -246,9 +247,11 @@ def delete(desk: Desk, text: str) -> None:
 
 
 def _events(desk: Desk, name: str) -> list[Any]:
+    """The events of a session as they are saved: this kernel still holds them with the secrets of its goals."""
+    from ..transcript import Transcript, redacted
+
     if not name:
-        return list(desk.session(memory=False).trace)
-    from ..transcript import Transcript
+        return [redacted(event) for event in desk.session(memory=False).trace]
 
     arguments.known_or_raise(name, desk.names(), "session")
     return list(Transcript(_transcript_file(name)).events)
