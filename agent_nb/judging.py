@@ -26,7 +26,9 @@ _OFFER = re.compile(
 
 def trace_numbers(task: Task, bench: Bench) -> list[Json]:
     """The numbers of the task's text with what in this session's window holds them."""
-    seen = [("goal", task.goal)]
+    # The nearest source comes first: a result of this run says more than a memory that holds the same number.
+    seen = [(f"{o.value_name} {o.name}".strip(), o.text) for o in task.observations if o.ok]
+    seen += [("goal", task.goal)]
     seen += [(f"memory {hit['id']}", hit["text"]) for hit in task.memory]
     for turn in bench.turns:
         for message in turn:
@@ -34,9 +36,6 @@ def trace_numbers(task: Task, bench: Bench) -> list[Json]:
                 if block.get("type") == "tool_result" and not block.get("is_error"):
                     texts = [b["text"] for b in block.get("content") or [] if b.get("type") == "text"]
                     seen.append(("an earlier turn", "\n".join(texts)))
-    for observation in task.observations:
-        if observation.ok:
-            seen.append((f"{observation.value_name} {observation.name}".strip(), observation.text))
     return [number.to_dict() for number in evidence.trace(task.text, seen)]
 
 

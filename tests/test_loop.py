@@ -470,3 +470,9 @@ def test_a_run_keeps_going_when_memory_is_broken():
     result = made.run("goal")
     assert result.done
     assert "disk on fire" in next(e for e in result.trace if isinstance(e, events.Loaded)).note
+
+
+def test_a_result_of_this_run_is_named_before_the_goal_as_a_numbers_source():
+    made = session([reply(use("add", a=20, b=30)), reply(say("The sum is 50."))])
+    result = made.run("is 20 + 30 really 50?")
+    assert [source.split()[-1] for source in result.evidence[0].sources] == ["add", "goal"]

@@ -108,6 +108,8 @@ def _conclusion(turn: Turn) -> tuple[list[Json], list[Json]]:
     asked = " ".join(turn.goal.split())
     if not turn.done or not turn.answer.strip():
         return [], []
+    if turn.observations and all(o["name"] == "save_memory" for o in turn.observations):
+        return [], []  # the answer only says what was saved
     worked = {
         f"{o.get('value_name', '')} {o['name']}".strip()
         for o in turn.observations

@@ -102,3 +102,11 @@ def test_a_conclusion_is_a_plain_sentence_with_its_values(memory, answer, kept):
     spans[0]["span"] = [at, at + 4]
     written = memory.consolidate(**run, evidence=spans)["written"]
     assert [row["text"].partition(" → ")[2] for row in written] == [kept]
+
+
+def test_an_answer_that_only_says_what_was_saved_leaves_nothing_out(memory):
+    text = "late is over 12.5 minutes"
+    run = {"goal": f"remember: {text}", "answer": f"Remembered: {text}.", "done": True}
+    rows = evidence(run["answer"], ["goal"])
+    kept = memory.consolidate(**run, evidence=rows, observations=[call("save_memory", "write", text=text)])
+    assert kept == {"written": [], "left_out": []}
