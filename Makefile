@@ -24,7 +24,7 @@ demo: $(VENV)/.demo  ## execute the quickstart headless on the offline model and
 	$(BIN)/python notebooks/demo.py
 
 lab: $(VENV)/.demo  ## the same notebook in JupyterLab
-	$(BIN)/jupyter lab notebooks/quickstart.ipynb
+	$(BIN)/jupyter lab $(if $(filter 0,$(shell id -u)),--allow-root) notebooks/quickstart.ipynb
 
 check: $(VENV)/.test  ## lint, format and types
 	$(BIN)/ruff check .
