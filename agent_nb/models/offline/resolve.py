@@ -469,12 +469,11 @@ def _decide(raw: Raw, slots: Slots, query: Query) -> None:
             "“平均数量”我算不了：要计数，还是求某一列的平均？",
         )
     if len(names) > 1 and not slots.stat:
-        numeric = [n for n in names if n in ("mean", "median", "total")]
         if names.count("share") and len(names) == 2 and "total" in names:
             query.stat = "share"
         elif set(names) == {"total", "count"}:
             query.stat = "count"
-        elif len(numeric) > 1 or "share" in names or "count" in names:
+        else:
             listed = ", ".join(names)
             raise Unclear(
                 f"you name several statistics ({listed}); which one shall I answer first?",

@@ -137,16 +137,19 @@ def _role(raw: Raw, m: Mention, table: Table, joinable: dict[str, Join], s: Slot
             return
         _pseudo(raw, m, table, s)
         return
-    if (
-        m.concepts == table_concepts(table)
-        and not any(c.is_measure for c in m.columns)
-        and re.search(
-            r"\b(?:percentage|share|proportion|fraction|percent|%) of(?: all)?(?: the)?[\s]*$",
-            raw.text.low[: m.start],
-        )
-    ):
+    of_things = re.search(
+        r"\b(?:percentage|share|proportion|fraction|percent|%) of(?: all)?(?: the)?\s*$",
+        raw.text.low[: m.start],
+    )
+    if of_things and m.concepts == table_concepts(table) and not any(c.is_measure for c in m.columns):
         s.rows = True
         return
+    if of_things and all(c.is_id or c.is_entity for c in m.columns):
+        raise Unclear(
+            f'is that a share of the rows of {table.name}, or of the different "{m.text}"?',
+            f"是占 {table.name} 的行数，还是占不同“{m.text}”的个数？",
+            (m.text,),
+        )
     count = _count_before(raw, m)
     measured = bool(m.concepts & lexicon.MEASURES) and any(c.is_measure for c in m.columns) and not count
     if m.concepts == table_concepts(table) and m.quality < 4 and not measured:
@@ -508,6 +511,13 @@ def _filters(values: list[Value], table: Table, joinable: dict[str, Join], s: Sl
     by_column: dict[tuple[str, str, bool], list[Value]] = {}
     for v in values:
         by_column.setdefault((v.column.table, v.column.name, v.negative), []).append(v)
+    both_ways = {name for (_, name, no) in by_column if not no} & {name for (_, name, no) in by_column if no}
+    if both_ways:
+        name = both_ways.pop()
+        raise Unclear(
+            f"some values of {name} are asked for and others are excluded: which rows shall count?",
+            f"{name} 既有要的值又有排除的值：到底算哪些行？",
+        )
     for (_, name, negative), found in by_column.items():
         column = found[0].column
         if column.table != table.name:

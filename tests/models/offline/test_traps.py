@@ -38,6 +38,12 @@ SALES = [
     ("delete all rows where the amount is missing", "delete"),
     ("seasonally adjusted revenue by month", "adjusted"),
     ("hello", "which number"),
+    ("What percentage of orders had a refund over 50?", "rows"),
+    ("What percentage of customers had a refund over 50?", "customers"),
+    ("number of customers in East but not West", "excluded"),
+    ("min and max revenue", "several statistics"),
+    ("mean and standard deviation of revenue", "several statistics"),
+    ("revenue by group", "group"),
 ]
 
 
