@@ -144,3 +144,33 @@ def test_a_look_up_table_with_other_names(ask, world):
     )
     answer = ask("average departure delay of JetBlue Airways", {"trips": flights, "companies": names})
     assert num(flights[flights.airline_code == "B6"].departure_delay_min.mean()) in answer.body
+
+
+def test_the_queries_can_be_read(ask, tables):
+    answer = ask(QUESTIONS[0], tables, charts=True)
+    queries = [given["query"] for name, given, _ in answer.calls if name == "query_sql"]
+    assert max(map(len, queries)) < 900
+    assert all("CASE" not in query and '"' not in query for query in queries)
+    assert any("year = 2013 AND month IN (6, 7)" in query for query in queries)
+    assert len([m for m in answer.messages if m["role"] == "assistant"]) <= 9
+
+
+def test_odd_tables(ask):
+    shops = pd.DataFrame(
+        {
+            "group": ["G1", "G1", "G2"],
+            "count": [1, 2, 4],
+            "store": [3, 4, 5],
+            "city": ["Rome", "rome ", "Oslo"],
+            "when": [
+                pd.Timestamp("2024-01-05").date(),
+                pd.Timestamp("2024-02-05").date(),
+                pd.Timestamp("2024-02-09").date(),
+            ],
+        }
+    )
+    in_order(ask("total count by group", {"t": shops}).body, ["G1", "3", "G2", "4"])
+    in_order(ask("total count of stores 3 and 5", {"t": shops}).body, ["**5**"])
+    in_order(ask("total count in Rome", {"t": shops}).body, ["**3**"])
+    in_order(ask("total count in February 2024", {"t": shops}).body, ["**6**"])
+    assert ask("total count", {"t": shops.iloc[:0]}).asks
