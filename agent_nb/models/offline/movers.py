@@ -294,7 +294,7 @@ def _drill(
         names = ", ".join(f"**{_named(dim, x)}**" for x in own)
         also = say("also " if r is top[0] else "", "同样" if r is top[0] else "")
         out += say(
-            f" The largest {'rise' if up else 'fall'} of a {dim.label}'s own mean is {also}{names}: {number(r['before'])} → {number(r['after'])} ({signed(r['change'])}; {number(r['rows_before'])} / {number(r['rows_after'])} rows).",
+            f" The {dim.label} whose own mean {'rose' if up else 'fell'} most is {also}{names}: {number(r['before'])} → {number(r['after'])} ({signed(r['change'])}; {number(r['rows_before'])} / {number(r['rows_after'])} rows).",
             f"自身平均值{'上升' if up else '下降'}最多的{also}是 {names}：{number(r['before'])} → {number(r['after'])}（{signed(r['change'])}；{number(r['rows_before'])} / {number(r['rows_after'])} 行）。",
         )
     return out
