@@ -154,3 +154,42 @@ def test_what_the_reader_opened_stays_open_and_a_reload_can_be_mended(lab, run_a
     page.evaluate("() => void window.jupyterapp.commands.execute('notebook:run-cell')")
     shown(page, "Slept well.")
     page.close()
+
+
+def test_a_narrow_window_holds_wide_tables_pictures_and_a_long_goal(lab, run_all, wait_idle):
+    model = MODEL + (
+        "wide = pd.DataFrame({f'a_rather_long_column_{i}': ['some text in a cell'] * 20 for i in range(40)})\n"
+        "m = ScriptedModel([say('Look at both.', call('a', 'query_sql', query='SELECT * FROM wide'),\n"
+        "  call('b', 'draw_chart', kind='bar', data='delays', x='carrier', y='delay')), say('Seen.')])\n"
+    )
+    goal = "Look. " + "This goal is long, and its end is told only to those who unfold it. " * 40
+    name = lab.write([model, f"%%agent -m m --no-memory\n{goal}"])
+    page = lab.open(name, width=600)
+    run_all(page)
+    frame = shown(page, "Seen.")
+    wait_idle(page)
+    for summary in frame.locator("summary").all()[1:]:
+        summary.click()
+    expect(frame.locator("th", has_text="a_rather_long_column_9")).to_have_count(1)
+    assert frame.evaluate("node => node.scrollWidth <= node.clientWidth")
+    assert frame.locator("img").evaluate("node => node.clientHeight <= 420 && node.clientWidth <= 520")
+    assert frame.locator("summary").first.bounding_box()["height"] < 200
+    page.close()
+
+
+def test_the_editor_of_a_question_comes_into_view_with_its_buttons(lab, run_all, wait_idle):
+    model = MODEL + (
+        "m = ScriptedModel([say('Set it.', call('a', 'run_python', code='\\n'.join(f'x{i} = {i}' for i in range(30)))),\n"
+        "  say('Ready.')])\n"
+    )
+    name = lab.write([model, "%%agent -m m --no-memory\nSet all.", "x29"])
+    page = lab.open(name, height=600)
+    run_all(page)
+    page.click(f"{ASK} .agent-nb-change")
+    approve = page.locator(f"{ASK} .agent-nb-approve")
+    expect(approve).to_have_text("Run as edited")
+    expect(approve).to_be_in_viewport(ratio=1)
+    approve.click()
+    shown(page, "Ready.")
+    wait_idle(page)
+    page.close()
