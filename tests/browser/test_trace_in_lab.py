@@ -175,21 +175,3 @@ def test_a_narrow_window_holds_wide_tables_pictures_and_a_long_goal(lab, run_all
     assert frame.locator("img").evaluate("node => node.clientHeight <= 420 && node.clientWidth <= 520")
     assert frame.locator("summary").first.bounding_box()["height"] < 200
     page.close()
-
-
-def test_the_editor_of_a_question_comes_into_view_with_its_buttons(lab, run_all, wait_idle):
-    model = MODEL + (
-        "m = ScriptedModel([say('Set it.', call('a', 'run_python', code='\\n'.join(f'x{i} = {i}' for i in range(30)))),\n"
-        "  say('Ready.')])\n"
-    )
-    name = lab.write([model, "%%agent -m m --no-memory\nSet all.", "x29"])
-    page = lab.open(name, height=600)
-    run_all(page)
-    page.click(f"{ASK} .agent-nb-change")
-    approve = page.locator(f"{ASK} .agent-nb-approve")
-    expect(approve).to_have_text("Run as edited")
-    expect(approve).to_be_in_viewport(ratio=1)
-    approve.click()
-    shown(page, "Ready.")
-    wait_idle(page)
-    page.close()
