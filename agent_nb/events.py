@@ -2,7 +2,7 @@
 
 The six stations have one event each: Loaded, Planned, Acted, Observed, Judged, Consolidated. The others tell
 what happens on the way: RunStarted, CallStarted, Streamed, CallFailed, ToolStarted, ApprovalAsked,
-ApprovalGiven, ToolFinished, Answered, RunEnded, Noticed.
+ApprovalGiven, ToolFinished, Answered, RunEnded, Rewound, Noticed.
 
 All fields are plain JSON values (dict, list, str, int, float, bool, None), so that an event written to a
 transcript and read back is equal to the one that was shown.
@@ -221,6 +221,11 @@ class Noticed(Event):
     """Something the user should know, in a sentence."""
 
     text: str
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Rewound(Event):
+    """The turn of `run` was taken back to the end of its step `step`: what came after it no longer counts."""
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

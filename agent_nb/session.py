@@ -277,6 +277,32 @@ class Session:
         last_run = turn[-1].run
         return self._walk(task, bench, self._started(task, bench, first.cell, message, resumes=last_run))
 
+    def rewind(self, step: int) -> None:
+        """Take the last run back to the end of its step `step` (0: to the bare goal); `resume` goes on from there.
+
+        Nothing is deleted: the transcript keeps what came after, and it no longer counts.
+        """
+        turns = self._transcript.turns()
+        steps = sum(isinstance(event, events.Judged) for event in turns[-1]) if turns else 0
+        if isinstance(step, bool) or not isinstance(step, int) or not 0 <= step < max(steps, 1) or not turns:
+            last = f"give a step from 0 to {steps - 1}" if steps else "there is no run to take back"
+            raise SettingError(f"cannot rewind to step {step!r}; {last}")
+        self._transcript.append(events.Rewound(run=turns[-1][-1].run, step=step))
+
+    def fork(self, name: str, step: int | None = None) -> Session:
+        """A new session that begins with this one's events, up to `step` of its last run where that is given."""
+        if _path(name).exists():
+            raise SettingError(f"there is a session {name!r} already; give another name")
+        forked = Session(
+            self._model, self.tools, self.memory, self.limits, self.planner, self.approve, name, self.rules,
+            self.namespace, asker=self.asker,
+        )  # fmt: skip
+        for event in self._transcript.events:
+            forked._transcript.append(event)
+        if step is not None:
+            forked.rewind(step)
+        return forked
+
     def last_run(self) -> events.RunStarted | None:
         """How the last run of this session began, in whichever kernel, or None."""
         turns = self._transcript.turns()

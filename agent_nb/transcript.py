@@ -70,7 +70,11 @@ class Transcript:
                 first = joined.get(event.resumes, event.resumes)
                 if first in runs:
                     joined[event.run] = first
-            runs.setdefault(joined.get(event.run, event.run), []).append(event)
+            turn = runs.setdefault(joined.get(event.run, event.run), [])
+            if isinstance(event, events.Rewound):
+                turn[:] = until_step(turn, event.step)
+            else:
+                turn.append(event)
         return list(runs.values())
 
     def turns(self) -> list[list[Event]]:
@@ -82,6 +86,23 @@ class Transcript:
             for i, run in enumerate(runs)
             if isinstance(run[0], events.RunStarted) and (not run[0].cell or last[run[0].cell] == i)
         ]
+
+
+def until_step(turn: Sequence[Event], step: int) -> list[Event]:
+    """What a turn was at the end of its step `step`; steps count on where the turn was resumed."""
+    kept: list[Event] = []
+    before = steps = 0
+    for event in turn:
+        if isinstance(event, events.RunStarted):
+            before = steps
+        steps = max(steps, before + event.step)
+        goes_on = before < step or not kept  # a part that was resumed later than this step is gone whole
+        if before + event.step <= step and goes_on and not isinstance(event, _ENDINGS):
+            kept.append(event)
+    return kept
+
+
+_ENDINGS = (events.Answered, events.Consolidated, events.RunEnded)
 
 
 @contextlib.contextmanager

@@ -383,3 +383,65 @@ def test_one_tool_and_one_name_need_no_list():
     made = Session(ScriptedModel(["ok"]), memory=None, tools=add, namespace={"kpi": 1})
     assert made.toolbox().names == ["add"]
     assert made.run("goal", use="kpi").done
+
+
+def stepping(n=4, **settings):
+    """A session whose run took `n` steps with a call each, and then an answer."""
+    script = [{"content": [say(f"step {i}"), use("add", f"t{i}", a=i, b=1)]} for i in range(1, n + 1)]
+    made = session([*script, {"content": [say("the end")]}], **settings)
+    assert made.run("goal").done
+    return made
+
+
+@pytest.mark.parametrize("step", range(5))
+def test_rewound_to_any_step_it_goes_on_from_there_also_in_a_new_kernel(step):
+    made = stepping()
+    made.rewind(step)
+    assert len(made.messages) == max(
+        2 * step + 2, 2
+    )  # goal, a call and its result a step, and the end of the turn
+    again = reopened()
+    assert again.messages == made.messages
+    assert again.resume().text == "went on"
+    calls = [b["id"] for m in again.messages for b in m["content"] if b["type"] == "tool_use"]
+    assert calls == [f"t{i}" for i in range(1, step + 1)]
+    assert len(again.result.task.observations) == step
+    valid(again)
+
+
+def test_rewound_over_a_part_that_was_resumed():
+    made = session(
+        [{"content": [use("add", "t1", a=1, b=1)]}, {"content": [use("add", "t2", a=2, b=1)]}, "end"],
+        limits=Limits(steps=1),
+    )
+    made.run("goal")
+    made.resume(steps=5)
+    for step, left in ((2, ["t1", "t2"]), (1, ["t1"]), (0, [])):
+        made.rewind(step)
+        assert [b["id"] for m in made.messages for b in m["content"] if b["type"] == "tool_use"] == left
+        valid(made)
+    made.model = ScriptedModel(["anew"])
+    assert made.resume().text == "anew"
+
+
+@pytest.mark.parametrize("step", [-1, 5, 99, True, "2", None, 1.0])
+def test_a_step_that_is_none_is_one_line(step):
+    made = stepping()
+    before = made.messages
+    with pytest.raises(SettingError, match="step"):
+        made.rewind(step)
+    assert made.messages == before
+    with pytest.raises(SettingError, match="no run"):
+        session(name="empty").rewind(0)
+
+
+def test_a_fork_goes_its_own_way():
+    made = stepping()
+    forked = made.fork("other", 2)
+    forked.model = ScriptedModel([{"content": [say("otherwise")]}])
+    assert forked.resume().text == "otherwise"
+    assert made.messages[-1]["content"][0]["text"] == "the end"
+    assert set(Session.names()) == {"s", "other"}
+    valid(forked)
+    with pytest.raises(SettingError, match="already"):
+        made.fork("other")

@@ -27,6 +27,10 @@ def verbs() -> dict[str, Verb]:
         "use": Verb(use, "NAME", "go on with another session", "september"),
         "new": Verb(new, "[NAME]", "begin an empty session", "september"),
         "resume": Verb(resume, "[--max-steps N …]", "go on with the run that stopped", "--max-steps 20"),
+        "rewind": Verb(rewind, "N", "take the last run back to the end of its step N", "2"),
+        "fork": Verb(
+            fork, "NAME [N]", "go on in a copy of this session, up to step N of its last run", "what-if 2"
+        ),
         "trace": Verb(trace, "[NAME]", "draw a session's runs again; nothing is run", ""),
         "messages": Verb(messages, "", "see the history as the model gets it", ""),
         "window": Verb(window, "", "see what filled the last call's window", ""),
@@ -99,6 +103,29 @@ def resume(desk: Desk, text: str) -> None:
     if rest:
         raise SettingError(f"%agent resume takes flags only, not {rest!r}")
     running.resume(desk, flags)
+
+
+def rewind(desk: Desk, text: str) -> None:
+    """Take the last run back."""
+    desk.session().rewind(_step(text))
+    Sheet().say(f"Back at the end of step {text.strip()}; %agent resume goes on from there.").show()
+
+
+def fork(desk: Desk, text: str) -> None:
+    """Go on in a copy of the current session."""
+    words = _plain(needed(text, "the new session's name")).split()
+    name, step = (" ".join(words[:-1]), _step(words[-1])) if len(words) > 1 else (words[0], None)
+    if name in desk.names():
+        raise SettingError(f"there is a session {name} already; give another name")
+    desk.session().fork(name, step)
+    desk.session(name)
+    Sheet().say(f"Now in session {name}, a copy of the one before.").show()
+
+
+def _step(text: str) -> int:
+    if not text.strip().isdecimal():
+        raise SettingError(f"the step is a number from 0 on, not {text.strip()!r}")
+    return int(text)
 
 
 def trace(desk: Desk, text: str) -> None:

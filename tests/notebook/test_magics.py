@@ -507,3 +507,18 @@ def test_no_secret_is_drawn_and_resume_in_a_new_kernel_keeps_to_what_was_allowed
     assert [seen.kind for seen in cell.names["_agent"].task.observations] == ["denied", "denied"]
     assert cell.names["calls"] == []
     assert not (own_home / "memory.db").exists()
+
+
+def test_rewind_and_fork(cell):
+    cell(
+        "script = ScriptedModel([call('list_variables'), dict(content=[dict(call('list_variables')['content'][0], id='second')]), 'the end', 'anew'])"
+    )
+    cell("%%agent -m script --no-memory -s long\ngoal")
+    assert cell.error is None
+    assert "step 1" in cell("%agent rewind 1")
+    assert "anew" in cell("%agent resume")
+    assert "otherwise" in cell("%agent fork otherwise 1")
+    assert "otherwise" in cell("%agent status")
+    for line in ("rewind", "rewind x", "rewind 99", "fork", "fork long", "fork new x"):
+        cell(f"%agent {line}")
+        one_line_error(cell)
