@@ -13,7 +13,7 @@ from .task import Task, Usage
 Json = dict[str, Any]
 
 
-@dataclasses.dataclass(frozen=True)
+@dataclasses.dataclass(frozen=True, repr=False)
 class Result:
     """The outcome of one run, whatever the model replied.
 
@@ -55,6 +55,10 @@ class Result:
 
     def __str__(self) -> str:
         return self.text
+
+    def __repr__(self) -> str:
+        text = self.text if len(self.text) <= 200 else self.text[:199] + "…"
+        return f"Result({self.stop_reason}, {text!r})"
 
     def _repr_markdown_(self) -> str:
         if self.done:

@@ -29,7 +29,7 @@ def why(memory: Any, question: str) -> Diagnosis:
     score, budget = recall.gates[2], recall.gates[3]
     if recall.hits:
         rows = tuple({"id": h.record.id, "text": h.record.text, "reason": h.reason} for h in recall.hits)
-        return Diagnosis(question, "", f"{len(rows)} records are recalled for this.", "", rows)
+        return Diagnosis(question, "", f"Recalled for this: {len(rows)}.", "", rows)
     if budget["skipped"]:
         rows = tuple(
             {"id": s["id"], "text": "", "reason": f"{s['tokens']} tokens"} for s in budget["skipped"]

@@ -18,7 +18,7 @@ from ..errors import (
 from ..redact import redact
 
 NO_CREDENTIALS = (
-    "no credentials were found: set ANTHROPIC_API_KEY, or use `-m offline`, which needs none "
+    "no credentials were found: set ANTHROPIC_API_KEY, or go on with `%agent model offline`, which needs none "
     "(a local server takes any text as its key)"
 )
 

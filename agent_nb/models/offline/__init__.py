@@ -9,6 +9,7 @@ the system text and the tools alone, and runs repeat exactly.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import re
 from collections.abc import Iterator
@@ -64,9 +65,10 @@ class OfflineModel:
         may_call = (tool_choice or {}).get("type") != "none"
         thought, calls = _next(goal, goals[:-1], results, system, tools, say, may_call)
         content: list[Json] = [{"type": "text", "text": thought}]
-        used = sum(_is(b, "tool_use") for m in messages for b in _blocks(m))
-        for i, (name, given) in enumerate(calls, used + 1):
-            content.append({"type": "tool_use", "id": f"toolu_off_{i:04}", "name": name, "input": given})
+        # Of what was said so far, not of how much: a cell that runs again meets a history with other calls in it.
+        mark = hashlib.sha256(json.dumps(messages, default=str).encode()).hexdigest()[:16]
+        for i, (name, given) in enumerate(calls, 1):
+            content.append({"type": "tool_use", "id": f"toolu_off_{mark}_{i}", "name": name, "input": given})
         for piece in re.findall(r"\S+\s*(?:\S+\s*){0,5}|\s+", thought):
             yield {"type": "text_delta", "text": piece}
         written = thought + "".join(json.dumps(given, ensure_ascii=False) for _, given in calls)

@@ -243,7 +243,7 @@ def _drill(
     has_contribution = query.stat in ("total", "count", "mean")
     by = "contribution" if has_contribution else "change"
     sql = statements.contributions(query, dim, a, b, inside, up, least)
-    where = f" ({named})" if named else ""
+    where = f" {named}" if named else ""
     got = yield from run(
         query,
         say(

@@ -49,7 +49,7 @@ def resolve(goal: str, earlier: list[str], tables: list[Table], texts: list[str]
     if len(chain) > 1:
         first = chain[0].text.original
         query.notes.append(
-            (f"taken as a change of the earlier question: {first}", f"接着前面的问题：{first}")
+            (f"taken as a change of the earlier question “{first}”", f"接着前面的问题“{first}”")
         )
     query.measures, query.dims = slots.measures, slots.dims
     if slots.several and not slots.dims and len(raw.periods) < 2:

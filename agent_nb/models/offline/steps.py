@@ -156,6 +156,8 @@ def chart(
         else kind
     )
     title = f"{what(query, say)}{scope(query, say)}"
+    if y in ("change", "change_pct"):
+        title = say(f"change of {title}", f"变化：{title}")
     call = {"kind": chosen, "data": result.get("name") or result["sql"], "x": x, "y": y, "title": title}
     got = yield say("A chart shows it at a glance.", "画一张图更直观。"), "draw_chart", call
     if not got.get("ok") and result.get("sql") and not query.table.database:  # the kept result is gone

@@ -320,3 +320,26 @@ def test_a_call_that_was_interrupted_is_made_again(ask, world):
     called = next(b for b in again["content"] if b["type"] == "tool_use")
     assert (called["name"], called["input"]) == (use["name"], use["input"])
     assert called["id"] != use["id"]
+
+
+def test_a_follow_up_is_an_answer_and_a_cell_that_runs_again_has_calls_of_its_own():
+    import pandas as pd
+
+    from agent_nb import Session, events
+
+    sales = pd.DataFrame(
+        {
+            "region": ["north", "south"] * 2,
+            "product": ["tea", "tea", "rum", "rum"],
+            "amount": [10.0, 20, 5, 30],
+        }
+    )
+    made = Session("offline", memory=None, namespace={"sales": sales}, name="follow")
+    assert made.run("What is the total amount by region?", cell="a").done
+    follow = made.run("and by product?", cell="b")
+    assert (follow.stop_reason, follow.done) == ("done", True), follow.text
+    assert "35" in follow.text
+    for cell, goal in (("a", "What is the total amount by region?"), ("b", "and by product?")):
+        again = made.run(goal, cell=cell)
+        assert again.done
+        assert not [event.text for event in again.trace if isinstance(event, events.Noticed)]
