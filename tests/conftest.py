@@ -16,3 +16,30 @@ def own_home(tmp_path, monkeypatch):
         if name.startswith(("ANTHROPIC_", "VOYAGE_")):
             monkeypatch.delenv(name)
     return home
+
+
+# Files that take more than a few seconds each; `make quick` leaves them out, `make test` runs them.
+SLOW = {
+    "memory": ["complaints", "definitions", "model", "store"],
+    "models": ["anthropic", "broken_streams", "in_the_loop", "scripted_server"],
+    "notebook": ["completion", "magics", "magics_loading", "magics_memory", "verbatim"],
+    "offline": ["answers", "conversation", "flights", "memories", "traps", "unseen"],
+    "showing": ["views_board", "views_html", "views_markdown"],
+    "tests": ["interrupts"],
+    "tools": ["chart", "python", "result", "sql"],
+}
+
+
+def slow(path):
+    return path.stem.removeprefix("test_") in SLOW.get(path.parent.name, ())
+
+
+def pytest_ignore_collect(collection_path, config):
+    """What will not be run need not be imported either: that is half of a quick run's time."""
+    return True if config.option.markexpr.startswith("not") and slow(collection_path) else None
+
+
+def pytest_collection_modifyitems(items):
+    for item in items:
+        if slow(item.path):
+            item.add_marker(pytest.mark.slow)
