@@ -61,8 +61,11 @@ class TracePanel(anywidget.AnyWidget):
             case "stop":
                 interrupt(self._main)
             case "approve" | "deny" if self.question and content.get("ask") == self.question["ask"]:
-                self._answer = content
-                self._answered.set()
+                if (
+                    not self._answered.is_set()
+                ):  # the first click counts, though the main thread may read it late
+                    self._answer = content
+                    self._answered.set()
 
     def ask(self, question: Json) -> Json:
         """Show `question` and wait for the answer. A KeyboardInterrupt ends the wait."""
