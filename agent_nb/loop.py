@@ -160,7 +160,6 @@ def consolidate(task: Task, bench: Bench) -> Iterator[Event]:
             observations=[_seen(o) for o in task.observations],
             session=task.session,
             run=task.run,
-            saved_ids=[o.id for o in task.observations if o.ok and o.name == "save_memory"],
         )
     except Exception as error:  # the answer stands; that it was not kept is said, not raised
         yield Consolidated(run=task.run, step=task.steps, note=f"nothing was written: {one_line(error)}")

@@ -40,7 +40,6 @@ class Turn:
         goal, answer: texts. done: whether it answered.
         evidence: dicts of text, span, value, sources, formula: the numbers of the answer.
         observations: dicts of name, input, text, ok, effect, value_name: the tool calls.
-        saved_ids: calls of this run that wrote a memory themselves.
     """
 
     goal: str
@@ -50,7 +49,6 @@ class Turn:
     observations: Sequence[Json] = ()
     session: str = ""
     run: str = ""
-    saved_ids: Sequence[str] = ()
 
 
 def propose(turn: Turn) -> tuple[list[Json], list[Json]]:

@@ -41,7 +41,6 @@ class Memory:
         self.user = user
         self.where = str(home() / "memory.db") if where is None else str(where)
         self._store, self._index = _opened(where)
-        self._embedder_name = embedder
         self._embedder: Any = embed.choose(embedder)
         self._lock = threading.RLock()
         self._warmed = False

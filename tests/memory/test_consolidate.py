@@ -41,7 +41,7 @@ def test_chinese_is_kept_in_chinese(memory):
 def test_what_a_call_saved_is_not_written_twice_and_does_not_hide_the_rest(memory):
     goal = "remember that late is over 15 minutes. remember that my name is Ana"
     saved = call("save_memory", "write", text="Late is over 15 minutes")
-    memory.consolidate(goal=goal.replace(". ", ".\n"), observations=[saved], saved_ids=["t1"])
+    memory.consolidate(goal=goal.replace(". ", ".\n"), observations=[saved])
     assert [record.text for record in memory.search()] == ["my name is Ana"]
 
 

@@ -79,9 +79,7 @@ class Wanted:
     n: int = 0
     which: bool = False
     change: str = ""
-    change_at: int = -1
     relative: bool = False
-    fastest: bool = False
     why: bool = False
     against: str = ""
     grain: str = ""
@@ -264,7 +262,7 @@ def _changes(text: Text, w: Wanted) -> None:
     for name, pattern in _CHANGES:
         matches = text.take_all(pattern)
         if matches and (not w.change or w.change == "any"):
-            w.change, w.change_at = name, matches[0].start()
+            w.change = name
     if w.change:
         if text.take(
             english(
@@ -274,7 +272,7 @@ def _changes(text: Text, w: Wanted) -> None:
         ):
             w.relative = True
         if text.take(english("fastest|quickest") + "|最快"):
-            w.relative, w.fastest, w.direction, w.n = True, True, "desc", w.n or 1
+            w.relative, w.direction, w.n = True, "desc", w.n or 1
         text.take_all(english("absolute(?:ly)?|in absolute terms") + "|绝对")
 
 
