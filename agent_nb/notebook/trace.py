@@ -73,7 +73,7 @@ class LiveTrace:
         self._events: list[Event] = []
         self._lines = Lines()
         self._board = Board()
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
         self._over = threading.Event()
         self._ticker: threading.Thread | None = None
         self._slot: Any = None
@@ -122,7 +122,7 @@ class LiveTrace:
 
         from .trace_widget import TracePanel
 
-        self.panel = TracePanel(self._whole)
+        self.panel = TracePanel(self._whole, self._lock)
         view = {"version_major": 2, "version_minor": 0, "model_id": self.panel.model_id}
         bundle = {"text/plain": "The agent is at work.", "text/html": _NOTE}
         bundle["application/vnd.jupyter.widget-view+json"] = view  # type: ignore[assignment]
@@ -139,7 +139,7 @@ class LiveTrace:
                 blind_s += BATCH_S
                 if self.panel is not None and blind_s >= BLIND_S and not self.panel.alive.is_set():
                     blind_s = 0.0
-                    self.panel.send(self._whole())
+                    self.panel.send_whole()
                 else:
                     self._flush()
             except Exception as error:

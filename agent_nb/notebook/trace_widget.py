@@ -25,6 +25,9 @@ _STATIC = pathlib.Path(__file__).parent / "static"
 class TracePanel(anywidget.AnyWidget):
     """The page's side stands in static/trace.js. `state()` gives the message that draws everything.
 
+    `sending` is held from before a message is made until it is sent: a state that was read on one thread must
+    not arrive after a newer message of another, or the page would take back a question that is still open.
+
     `alive` is set once a click has been seen to arrive while the main thread is busy; only then does the page
     show buttons.
     """
@@ -34,8 +37,9 @@ class TracePanel(anywidget.AnyWidget):
     key = traitlets.Unicode("").tag(sync=True)
     live = traitlets.Bool(False).tag(sync=True)
 
-    def __init__(self, state: Callable[[], Json]) -> None:
+    def __init__(self, state: Callable[[], Json], sending: threading.RLock | None = None) -> None:
         super().__init__(key=uuid.uuid4().hex)
+        self.sending = sending or threading.RLock()
         self.alive = threading.Event()
         self.open = True
         self.question: Json | None = None
@@ -57,7 +61,7 @@ class TracePanel(anywidget.AnyWidget):
                 if threading.get_ident() != self._main and not self.alive.is_set():
                     self.alive.set()
                     self.live = True
-                self.send(self._state())
+                self.send_whole()
             case "stop":
                 interrupt(self._main)
             case "approve" | "deny" if self.question and content.get("ask") == self.question["ask"]:
@@ -67,18 +71,25 @@ class TracePanel(anywidget.AnyWidget):
                     self._answer = content
                     self._answered.set()
 
+    def send_whole(self) -> None:
+        """Draw everything anew."""
+        with self.sending:
+            self.send(self._state())
+
     def ask(self, question: Json) -> Json:
         """Show `question` and wait for the answer. A KeyboardInterrupt ends the wait."""
         self._answered.clear()
-        self.question = {**question, "ask": uuid.uuid4().hex}
         try:
-            self.send({"ask": self.question})
+            with self.sending:
+                self.question = {**question, "ask": uuid.uuid4().hex}
+                self.send({"ask": self.question})
             while not self._answered.wait(0.1):  # short waits, so that an interrupt is seen
                 pass
             return self._answer
         finally:
-            self.question = None
-            self.send({"ask": None})
+            with self.sending:
+                self.question = None
+                self.send({"ask": None})
 
     def close(self) -> None:
         """Remove the widget; clicks that are still under way are ignored."""

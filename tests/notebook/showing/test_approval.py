@@ -2,6 +2,7 @@
 
 import io
 import json
+import threading
 
 import pytest
 from front_end import FrontEnd, custom, idle, question
@@ -11,6 +12,7 @@ from hypothesis import strategies as st
 
 from agent_nb.notebook import approval
 from agent_nb.notebook.approval import Gate, ask_by_input, edited_arguments
+from agent_nb.notebook.trace_widget import TracePanel
 from agent_nb.notebook.views import question_html
 
 ASK = {"id": "t3", "name": "run_python", "input": {"code": "open('x', 'w')"}, "effect": "write"}
@@ -181,3 +183,29 @@ def test_edited_arguments_are_an_object_or_a_problem(text):
 @given(st.text(), st.dictionaries(st.text(), st.text() | st.integers()), st.text())
 def test_no_question_brings_markup_of_its_own(name, arguments, effect):
     Checked(question_html(name, arguments, effect, name))
+
+
+def test_a_state_that_was_read_before_the_question_cannot_take_it_back():
+    """The page says hello on its own thread while the main one asks: the question is the last word."""
+    sent, reading, hello_read = [], threading.Event(), threading.Event()
+
+    class Recorded(TracePanel):
+        def send(self, content, buffers=None):
+            sent.append(content)
+            if content.get("ask") and not content.get("full"):
+                self._said(self, {"run": self.key, "type": "deny", "ask": content["ask"]["ask"]}, [])
+
+    def state():
+        asked = panel.question
+        reading.set()
+        hello_read.wait(0.5)  # long enough for the main thread to put its question in between
+        return {"full": True, "ops": [], "ask": asked}
+
+    panel = Recorded(state)
+    hello = threading.Thread(target=panel._said, args=(panel, {"run": panel.key, "type": "hello"}, []))
+    hello.start()
+    assert reading.wait(5)
+    assert panel.ask({"id": "t", "input": "x"})["type"] == "deny"
+    hello.join()
+    assert [bool(message.get("ask")) for message in sent] == [False, True, False]
+    assert sent[0].get("full")
