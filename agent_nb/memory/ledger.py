@@ -41,11 +41,12 @@ def write(path: pathlib.Path, records: Sequence[MemoryRecord]) -> None:
 def read(path: pathlib.Path) -> list[MemoryRecord]:
     """The records of an export. Raises SettingError with the line that is none."""
     try:
-        text = path.read_text("utf-8")
+        text = path.read_text("utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise SettingError(f"{path} could not be read as an export: {error}") from error
     found = []
-    for number, line in enumerate(text.splitlines(), 1):
+    # Only a line feed ends a line: the other separators that Python knows may stand inside a JSON text.
+    for number, line in enumerate(text.split("\n"), 1):
         line = line.strip()
         if text.startswith(_HEAD):
             if not (line.startswith("<!-- {") and line.endswith(" -->")):

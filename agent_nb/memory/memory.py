@@ -257,9 +257,8 @@ class Memory:
     def edit(self, id: str, text: str) -> MemoryRecord:
         """Say it anew: a new record supersedes the old one, which stays in the history."""
         with self._lock:
-            old = self._known(id)
-            if old.status in ("superseded", "revoked"):
-                raise SettingError(f"memory {id} is {old.status}; edit the one at the head of its history")
+            with self._store.reading() as db:
+                old = self._known(db, id)
             row = {
                 "text": text,
                 "type": old.type,
@@ -271,6 +270,11 @@ class Memory:
             new = draft.new(self.user, row | {"session": old.session})
             vector = self._embedded([new])[0]
             with self._store.writing(self.user) as db:
+                old = self._known(db, id)  # as it is now: another process may have written since
+                if old.status in ("superseded", "revoked"):
+                    raise SettingError(
+                        f"memory {id} is {old.status}; edit the one at the head of its history"
+                    )
                 store.update(db, dataclasses.replace(old, status="superseded", superseded_by=new.id))
                 new = self._put(db, new, vector)
                 store.note(db, self.user, "edited", new.id, supersedes=id)
@@ -278,18 +282,16 @@ class Memory:
 
     def forget(self, id: str, erase: bool = False) -> MemoryRecord:
         """Take a memory back: it is never recalled again. `erase` removes its text and history of texts too."""
-        with self._lock:
-            old = self._known(id)
-            chain = self.history(id) if erase else [old]
-            with self._store.writing(self.user) as db:
-                for record in chain:
-                    if erase:
-                        store.delete(db, self.user, record.id)
-                        store.note(db, self.user, "erased", record.id)
-                    else:
-                        store.update(db, dataclasses.replace(record, status="revoked"))
-                        store.note(db, self.user, "revoked", record.id)
-            return dataclasses.replace(old, status="revoked")
+        with self._lock, self._store.writing(self.user) as db:
+            old = self._known(db, id)
+            for record in store.chain(db, self.user, old.id) if erase else [old]:
+                if erase:
+                    store.delete(db, self.user, record.id)
+                    store.note(db, self.user, "erased", record.id)
+                else:
+                    store.update(db, dataclasses.replace(record, status="revoked"))
+                    store.note(db, self.user, "revoked", record.id)
+        return dataclasses.replace(old, status="revoked")
 
     def conflicts(self) -> list[Json]:
         """Pending records with the active ones that they contradict: dicts of id, text, against, against_text."""
@@ -307,20 +309,19 @@ class Memory:
         """Settle a pending record. keep: it takes the place of the other; drop: it is revoked; both: both stay."""
         if verdict not in ("keep", "drop", "both"):
             raise SettingError(f"the verdict is {verdict!r}; give keep, drop or both")
-        with self._lock:
-            record = self._known(id)
+        with self._lock, self._store.writing(self.user) as db:
+            record = self._known(db, id)
             if record.status != "pending":
                 raise SettingError(
                     f"memory {id} is {record.status}, not pending; %memory conflicts lists those that are"
                 )
-            with self._store.writing(self.user) as db:
-                if verdict == "keep":
-                    for old in self._contradicted(db, record):
-                        self._supersede(db, old, id)
-                record = dataclasses.replace(record, status="revoked" if verdict == "drop" else "active")
-                store.update(db, record)
-                store.note(db, self.user, "resolved", id, verdict=verdict)
-            return record
+            if verdict == "keep":
+                for old in self._contradicted(db, record):
+                    self._supersede(db, old, id)
+            record = dataclasses.replace(record, status="revoked" if verdict == "drop" else "active")
+            store.update(db, record)
+            store.note(db, self.user, "resolved", id, verdict=verdict)
+        return record
 
     def mark_used(self, used: Recall | Iterable[str], run: str = "") -> None:
         """A run put these (a Recall, or ids) into its window: hits, last access and expiry change."""
@@ -346,6 +347,8 @@ class Memory:
                 due = forget.due(store.select(db, self.user), moment)
             if due and not dry_run:
                 with self._store.writing(self.user) as db:
+                    # As they are now: another process may have used or renewed one since.
+                    due = forget.due(store.select(db, self.user), moment)
                     for record, reason in due:
                         store.delete(db, self.user, record.id)
                         store.note(db, self.user, "expired", record.id, reason=reason)
@@ -386,24 +389,28 @@ class Memory:
             dataclasses.replace(r, user=self.user) for r in ledger.read(pathlib.Path(path).expanduser())
         ]
         vectors = self._embedded(records)
-        new = 0
         with self._lock, self._store.writing(self.user) as db:
+            owners = store.owners(db, [record.id for record in records])
+            # An id that belongs to someone else: theirs stays untouched, and the links follow the new id.
+            renamed = {id: draft.new_id() for id, owner in owners.items() if owner != self.user}
+            new = 0
             for record, vector in zip(records, vectors, strict=True):
-                taken = db.execute("SELECT user FROM records WHERE id=?", (record.id,)).fetchone()
-                if taken and taken[0] == self.user:
+                if owners.get(record.id) == self.user:
                     continue
-                if taken:  # the same id belongs to someone else: theirs stays untouched
-                    record = dataclasses.replace(record, id=draft.new_id(), superseded_by="")
-                self._put(db, record, vector)
-                store.note(db, self.user, "imported", record.id)
+                owners[record.id] = self.user  # a second line of the same id is no second record
+                by = renamed.get(record.superseded_by, record.superseded_by)
+                id = renamed.get(record.id, record.id)
+                self._put(db, dataclasses.replace(record, id=id, superseded_by=by), vector)
+                detail = {"id_in_file": record.id} if id != record.id else {}
+                store.note(db, self.user, "imported", id, **detail)
                 new += 1
         return {"read": len(records), "new": new}
 
-    def _known(self, id: str) -> MemoryRecord:
-        record = self.get(id)
-        if record is None:
+    def _known(self, db: Any, id: str) -> MemoryRecord:
+        found = store.select(db, self.user, "id=?", [draft.sendable(id)])
+        if not found:
             raise SettingError(f"there is no memory {id!r}; search() lists them")
-        return record
+        return found[0]
 
 
 def _opened(where: str | os.PathLike[str] | None) -> tuple[store.Store, Index]:

@@ -10,7 +10,7 @@ import pathlib
 import sqlite3
 import threading
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from ..errors import StoreError
@@ -160,6 +160,16 @@ def delete(db: sqlite3.Connection, user: str, id: str) -> None:
     """Remove a record; open indexes are built anew."""
     db.execute("DELETE FROM records WHERE id=? AND user=?", (id, user))
     db.execute("UPDATE changes SET emptied = n WHERE user=?", (user,))
+
+
+def owners(db: sqlite3.Connection, ids: Sequence[str]) -> dict[str, str]:
+    """Id → user of those ids that are taken, whoever they belong to: an id is unique in the whole store."""
+    found: dict[str, str] = {}
+    for start in range(0, len(ids), 500):
+        some = ids[start : start + 500]
+        rows = db.execute(f"SELECT id, user FROM records WHERE id IN ({','.join('?' * len(some))})", some)
+        found |= dict(rows.fetchall())
+    return found
 
 
 def chain(db: sqlite3.Connection, user: str, id: str) -> list[MemoryRecord]:

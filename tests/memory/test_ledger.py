@@ -1,13 +1,14 @@
 """Exports: both forms come back exactly, whatever the memories hold, and never half."""
 
 import json
+import threading
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent_nb.errors import AgentError
-from agent_nb.memory import Memory
+from agent_nb.memory import Memory, store
 
 TEXT = st.one_of(
     st.sampled_from(
@@ -104,3 +105,101 @@ def test_an_export_that_fails_leaves_the_old_file(tmp_path):
             memory.export(tmp_path)
         with pytest.raises(AgentError):
             memory.export(tmp_path / "none" / ".." / "\0")
+
+
+@pytest.mark.parametrize("suffix", ["md", "jsonl"])
+def test_an_import_into_another_user_keeps_chains_and_statuses(tmp_path, suffix):
+    """In one file an id is taken once: the copies get new ids, and the links follow them."""
+    with Memory(tmp_path / "m.db", "ana", None) as ana, Memory(tmp_path / "m.db", "bob", None) as bob:
+        for n in (14, 30, 14):
+            ana.add(f"the refund window is {n} days")
+        ana.add("the refund window is 60 days", source="tool")
+        ana.forget(ana.add("tea is green").id)
+        before = [
+            record.to_dict() for status in ("active", "superseded") for record in ana.search(status=status)
+        ]
+        ana.export(tmp_path / f"x.{suffix}")
+        assert bob.import_(tmp_path / f"x.{suffix}")["new"] == 5
+        assert [
+            record.to_dict() for status in ("active", "superseded") for record in ana.search(status=status)
+        ] == before
+        head = bob.recall("refund window").hits[0].record
+        assert head.user == "bob"
+        chain = bob.history(head.id)
+        assert [record.text for record in chain] == [f"the refund window is {n} days" for n in (14, 30, 14)]
+        assert [record.superseded_by for record in chain] == [chain[1].id, chain[2].id, ""]
+        assert not {record.id for record in chain} & {row["id"] for row in before}
+        assert [row["against"] for row in bob.conflicts()] == [head.id]
+        assert (bob.stats()["pending"], bob.stats()["revoked"]) == (1, 1)
+        written = [row for row in bob.log() if row["action"] == "imported"]
+        assert len(written) == 5
+        assert all(json.loads(row["detail"])["id_in_file"] for row in written)
+        assert bob.history(before[0]["id"]) == []
+
+
+def test_line_ends_of_other_kinds_inside_a_text_end_no_line(tmp_path):
+    """Other programs write JSON Lines too: what is no control character may stand in a JSON text as it is."""
+    with Memory(":memory:", embedder=None) as memory:
+        row = memory.add("tea is green").to_dict()
+    text = "one\u2028two\u2029three\x85four"
+    lines = [json.dumps(row | {"id": f"m{n}", "text": f"{n} {text}"}, ensure_ascii=False) for n in range(2)]
+    (tmp_path / "x.jsonl").write_text("\ufeff" + "\r\n".join(lines), encoding="utf-8", newline="")
+    with Memory(":memory:", embedder=None) as memory:
+        assert memory.import_(tmp_path / "x.jsonl") == {"read": 2, "new": 2}
+        assert memory.get("m1").text == f"1 {text}"
+
+
+def test_a_line_of_a_megabyte_and_what_looks_like_markup_come_back(tmp_path):
+    texts = [
+        "x -->" * 200_000,
+        "'; DROP TABLE records; --",
+        "<script>alert(1)</script> <!-- {",
+        "\x00\ud800\x1c\r",
+    ]
+    for suffix in ("md", "jsonl"):
+        path = tmp_path / f"x.{suffix}"
+        with Memory(":memory:", embedder=None) as memory, Memory(":memory:", embedder=None) as other:
+            memory.add_many({"text": text, "type": "episode", "entities": (text[:9],)} for text in texts)
+            memory.export(path)
+            other.import_(path)
+            assert _rows(other) == _rows(memory)
+
+
+def test_an_import_that_breaks_in_the_middle_imports_nothing(tmp_path, monkeypatch):
+    with Memory(":memory:", embedder=None) as memory, Memory(tmp_path / "m.db", embedder=None) as other:
+        memory.add_many({"text": f"gate {n} is open", "type": "episode"} for n in range(9))
+        memory.export(tmp_path / "x.jsonl")
+        whole, written = store.put, []
+
+        def broken(*values):
+            written.append(values)
+            if len(written) == 5:
+                raise KeyboardInterrupt
+            whole(*values)
+
+        monkeypatch.setattr(store, "put", broken)
+        with pytest.raises(KeyboardInterrupt):
+            other.import_(tmp_path / "x.jsonl")
+        monkeypatch.undo()
+        assert other.search() == [] == other.log()
+        assert other.import_(tmp_path / "x.jsonl") == {"read": 9, "new": 9}
+
+
+def test_two_imports_at_once_bring_each_memory_once(tmp_path):
+    with Memory(":memory:", embedder=None) as memory:
+        memory.add_many({"text": f"gate {n} is open", "type": "episode"} for n in range(40))
+        memory.export(tmp_path / "x.jsonl")
+    told = []
+    memories = [Memory(tmp_path / "m.db", embedder=None) for _ in range(3)]
+    threads = [
+        threading.Thread(target=lambda m=m: told.append(m.import_(tmp_path / "x.jsonl")["new"]))
+        for m in memories
+    ]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert sorted(told) == [0, 0, 40]
+    assert len(memories[0].search()) == 40
+    for memory in memories:
+        memory.close()

@@ -285,3 +285,75 @@ def test_the_window_gets_whole_records_within_the_budget(budget):
         assert recall.tokens <= budget
         assert len(recall.text.splitlines()) == len(recall.hits)
         assert all(" ".join(hit.record.text.split()) in recall.text for hit in recall)
+
+
+class Racing(store.Store):
+    """Another process that writes in the moment between what is looked up and what is written."""
+
+    meanwhile = None
+
+    @contextlib.contextmanager
+    def writing(self, user):
+        meanwhile, self.meanwhile = self.meanwhile, None
+        if meanwhile:
+            meanwhile()
+        with super().writing(user) as db:
+            yield db
+
+
+@pytest.fixture
+def raced(tmp_path):
+    """Two openings of one file, the first of which is overtaken by what is given to it."""
+    with (
+        Memory(tmp_path / "m.db", embedder=None) as first,
+        Memory(tmp_path / "m.db", embedder=None) as second,
+    ):
+        first._store = Racing(tmp_path / "m.db")
+        yield first, second
+        first._store.close()
+
+
+def test_an_edit_that_is_overtaken_makes_no_second_head(raced):
+    first, second = raced
+    old = first.add("the refund window is 14 days")
+    first._store.meanwhile = lambda: second.edit(old.id, "the refund window is 30 days")
+    with pytest.raises(SettingError, match="superseded"):
+        first.edit(old.id, "the refund window is 60 days")
+    assert [record.text for record in first.search()] == ["the refund window is 30 days"]
+
+
+def test_a_forget_that_is_overtaken_keeps_what_the_other_wrote(raced):
+    first, second = raced
+    old = first.add("the refund window is 14 days")
+    first._store.meanwhile = lambda: second.mark_used([old.id])
+    first.forget(old.id)
+    assert (first.get(old.id).hits, first.get(old.id).status) == (1, "revoked")
+    other = first.add("tea is green")
+    first._store.meanwhile = lambda: second.edit(other.id, "tea is black")
+    first.forget(other.id, erase=True)
+    assert first.get(other.id) is None
+    assert first.search() == []  # the text that took its place belongs to the history that was erased
+
+
+def test_a_verdict_that_is_overtaken_is_not_given_twice(raced):
+    first, second = raced
+    first.add("the refund window is 14 days")
+    doubted = first.add("the refund window is 60 days", source="tool")
+    first._store.meanwhile = lambda: second.resolve(doubted.id, "drop")
+    with pytest.raises(SettingError, match="not pending"):
+        first.resolve(doubted.id, "keep")
+    assert [record.text for record in first.search()] == ["the refund window is 14 days"]
+
+
+def test_expiry_leaves_what_was_renewed_meanwhile(raced):
+    first, second = raced
+    old = first.add("tea is green", "episode", created="2026-01-01")
+    later = old.expires + datetime.timedelta(seconds=1)
+    first._store.meanwhile = lambda: store_renewed(second, old, later)
+    assert first.expire(later) == []
+    assert first.get(old.id)
+
+
+def store_renewed(memory, record, moment):
+    with memory._store.writing(memory.user) as db:
+        store.update(db, dataclasses.replace(record, expires=moment + datetime.timedelta(days=30)))
