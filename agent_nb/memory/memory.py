@@ -12,7 +12,7 @@ from typing import Any
 
 from ..errors import SettingError
 from ..places import home
-from . import consolidate, diagnose, draft, embed, forget, ledger, load, statement, store
+from . import consolidate, diagnose, draft, embed, forget, ledger, load, store, writing
 from .index import Index
 from .load import Question, Recall
 from .pickle import PickleStore, RankedIndex
@@ -95,56 +95,12 @@ class Memory:
         done = []
         with self._lock, self._store.writing(self.user) as db:
             for record, vector in zip(records, vectors, strict=True):
-                done.append(self._place(db, record, vector))
+                done.append(writing.place(db, record, vector, self._embedder_name))
         return done
 
-    def _place(self, db: Any, record: MemoryRecord, vector: bytes | None) -> tuple[MemoryRecord, str]:
-        same = store.select(
-            db, self.user, "normal=? AND status IN ('active','pending')", [draft.normal_of(record)]
-        )
-        same = [old for old in same if _same_thing(old, record)]
-        if same:
-            merged = draft.merged(same[0], record)
-            if merged.status != same[0].status:  # a better source says what was doubted: the other yields
-                for old in self._contradicted(db, merged):
-                    self._supersede(db, old, merged.id)
-            store.update(db, merged)
-            store.note(db, self.user, "merged", merged.id, mentions=merged.mentions)
-            return merged, "merged"
-        against = self._contradicted(db, record)
-        for old in against:
-            if draft.RANK[record.source] < draft.RANK[old.source]:
-                record = dataclasses.replace(record, status="pending")
-                record = self._put(db, record, vector)
-                store.note(db, self.user, "pending", record.id, contradicts=old.id)
-                return record, "pending"
-        for old in against:
-            self._supersede(db, old, record.id)
-        record = self._put(db, record, vector)
-        store.note(db, self.user, "added", record.id)
-        return record, "superseded" if against else "added"
-
-    def _supersede(self, db: Any, old: MemoryRecord, by: str) -> None:
-        store.update(db, dataclasses.replace(old, status="superseded", superseded_by=by))
-        store.note(db, self.user, "superseded", old.id, by=by)
-
-    def _contradicted(self, db: Any, record: MemoryRecord) -> list[MemoryRecord]:
-        if record.type == "episode" or not record.subject:
-            return []
-        mine = statement.Statement(record.subject, record.attribute, record.value)
-        others = store.select(db, self.user, "key=? AND status='active'", [draft.key_of(record)])
-        return [
-            old
-            for old in others
-            if old.type != "episode"
-            and statement.contradict(statement.Statement(old.subject, old.attribute, old.value), mine)
-        ]
-
-    def _put(self, db: Any, record: MemoryRecord, vector: bytes | None) -> MemoryRecord:
-        if vector is not None:
-            record = dataclasses.replace(record, embedder=self._embedder.name)
-        store.put(db, record, draft.normal_of(record), draft.key_of(record), draft.terms_of(record), vector)
-        return record
+    @property
+    def _embedder_name(self) -> str:
+        return str(self._embedder.name) if self._embedder else ""
 
     def _embedded(self, records: list[MemoryRecord]) -> list[bytes | None]:
         if self._embedder is None or not records:
@@ -239,7 +195,7 @@ class Memory:
                     counts["type"][type] = counts["type"].get(type, 0) + n
                     counts["source"][source] = counts["source"].get(source, 0) + n
         return counts | {
-            "embedder": self._embedder.name if self._embedder else None,
+            "embedder": self._embedder_name or None,
             "where": self.where,
             "user": self.user,
         }
@@ -271,14 +227,7 @@ class Memory:
             vector = self._embedded([new])[0]
             with self._store.writing(self.user) as db:
                 old = self._known(db, id)  # as it is now: another process may have written since
-                if old.status in ("superseded", "revoked"):
-                    raise SettingError(
-                        f"memory {id} is {old.status}; edit the one at the head of its history"
-                    )
-                store.update(db, dataclasses.replace(old, status="superseded", superseded_by=new.id))
-                new = self._put(db, new, vector)
-                store.note(db, self.user, "edited", new.id, supersedes=id)
-            return new
+                return writing.edit(db, old, new, vector, self._embedder_name)
 
     def forget(self, id: str, erase: bool = False) -> MemoryRecord:
         """Take a memory back: it is never recalled again. `erase` removes its text and history of texts too."""
@@ -295,33 +244,15 @@ class Memory:
 
     def conflicts(self) -> list[Json]:
         """Pending records with the active ones that they contradict: dicts of id, text, against, against_text."""
-        rows = []
         with self._store.reading() as db:
-            for record in store.select(db, self.user, "status='pending'"):
-                row = {"id": record.id, "text": record.text, "source": record.source}
-                against = [
-                    {"against": old.id, "against_text": old.text} for old in self._contradicted(db, record)
-                ]
-                rows += [row | other for other in against or [{"against": "", "against_text": ""}]]
-        return rows
+            return writing.conflicts(db, self.user)
 
     def resolve(self, id: str, verdict: str) -> MemoryRecord:
         """Settle a pending record. keep: it takes the place of the other; drop: it is revoked; both: both stay."""
         if verdict not in ("keep", "drop", "both"):
             raise SettingError(f"the verdict is {verdict!r}; give keep, drop or both")
         with self._lock, self._store.writing(self.user) as db:
-            record = self._known(db, id)
-            if record.status != "pending":
-                raise SettingError(
-                    f"memory {id} is {record.status}, not pending; %memory conflicts lists those that are"
-                )
-            if verdict == "keep":
-                for old in self._contradicted(db, record):
-                    self._supersede(db, old, id)
-            record = dataclasses.replace(record, status="revoked" if verdict == "drop" else "active")
-            store.update(db, record)
-            store.note(db, self.user, "resolved", id, verdict=verdict)
-        return record
+            return writing.resolve(db, self._known(db, id), verdict)
 
     def mark_used(self, used: Recall | Iterable[str], run: str = "") -> None:
         """A run put these (a Recall, or ids) into its window: hits, last access and expiry change."""
@@ -400,7 +331,8 @@ class Memory:
                 owners[record.id] = self.user  # a second line of the same id is no second record
                 by = renamed.get(record.superseded_by, record.superseded_by)
                 id = renamed.get(record.id, record.id)
-                self._put(db, dataclasses.replace(record, id=id, superseded_by=by), vector)
+                copy = dataclasses.replace(record, id=id, superseded_by=by)
+                writing.put(db, copy, vector, self._embedder_name)
                 detail = {"id_in_file": record.id} if id != record.id else {}
                 store.note(db, self.user, "imported", id, **detail)
                 new += 1
@@ -424,10 +356,3 @@ def _opened(where: str | os.PathLike[str] | None) -> tuple[store.Store, Index]:
     if path.suffix in (".pkl", ".pickle"):
         return PickleStore(path), RankedIndex()
     return store.Store(path), Index()
-
-
-def _same_thing(old: MemoryRecord, new: MemoryRecord) -> bool:
-    """Whether two records of one text are one memory; the same words at another time are another episode."""
-    if "episode" not in (old.type, new.type):
-        return True
-    return old.type == new.type and (old.created == new.created or new.created == new.recorded)
