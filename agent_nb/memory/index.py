@@ -64,7 +64,7 @@ class Index:
         query = f"SELECT {_COLUMNS} FROM records WHERE user=? AND changed>?"
         query += " AND status='active'" if self.changes < 0 else ""
         blobs = [
-            self._apply(row, embedder) for row in db.execute(query + " ORDER BY rowid", (user, self.changes))
+            self._apply(row, embedder) for row in db.execute(query + " ORDER BY n", (user, self.changes))
         ]
         if embedder is not None:
             self._keep([blob for blob in blobs if blob is not None], embedder.dim)

@@ -23,7 +23,7 @@ from .store import Store
 
 FORMAT = 1
 _TABLES = {
-    "records": "id, user, status, recorded, superseded_by, normal, key, terms, embedder, vector, data, changed",
+    "records": "id, user, status, recorded, superseded_by, normal, key, terms, embedder, vector, data, changed, n",
     "log": "n, user, at, action, id, detail",
     "changes": "user, n, emptied",
 }
@@ -74,7 +74,8 @@ class PickleStore(Store):
 
     def _committing(self, db: sqlite3.Connection) -> None:
         tables = {
-            name: db.execute(f"SELECT {columns} FROM {name}").fetchall() for name, columns in _TABLES.items()
+            name: db.execute(f"SELECT {columns} FROM {name} ORDER BY n").fetchall()
+            for name, columns in _TABLES.items()
         }
         part = self.file.with_name(self.file.name + ".part")
         try:
@@ -99,8 +100,11 @@ class PickleStore(Store):
             with contextlib.closing(db.cursor()) as cursor:
                 cursor.execute("BEGIN")
                 for name, columns in _TABLES.items():
-                    marks = ",".join("?" * len(columns.split(",")))
-                    cursor.executemany(f"INSERT INTO {name} ({columns}) VALUES ({marks})", data[name])
+                    for row in data[name]:
+                        # Files from before records had numbers get them now, in the order they were written.
+                        named = columns.split(", ")[: len(row)]
+                        marks = ",".join("?" * len(named))
+                        cursor.execute(f"INSERT INTO {name} ({', '.join(named)}) VALUES ({marks})", row)
                 cursor.execute("COMMIT")
         except OSError as error:
             raise StoreError(f"{self.file.name} could not be read: {error.strerror or error}") from error

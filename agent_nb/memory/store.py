@@ -45,6 +45,28 @@ _MIGRATIONS = [
     CREATE INDEX records_kind ON records (user, status, type, source);
     CREATE INDEX records_chain ON records (user, superseded_by);
     """,
+    # Every record has a number of its own, growing with each one written and never given twice: what an index calls
+    # a record by. The vector stands last, so that reading the other columns never walks over it.
+    """
+    CREATE TABLE numbered (
+        n INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, user TEXT NOT NULL, status TEXT NOT NULL,
+        recorded TEXT NOT NULL, superseded_by TEXT NOT NULL, normal TEXT NOT NULL, key TEXT NOT NULL,
+        terms TEXT NOT NULL, changed INTEGER NOT NULL DEFAULT 0, data TEXT NOT NULL, embedder TEXT NOT NULL,
+        type TEXT AS (json_extract(data, '$.type')), source TEXT AS (json_extract(data, '$.source')),
+        session TEXT AS (json_extract(data, '$.session')), expires TEXT AS (json_extract(data, '$.expires')),
+        vector BLOB);
+    INSERT INTO numbered (id, user, status, recorded, superseded_by, normal, key, terms, changed, data, embedder,
+        vector) SELECT id, user, status, recorded, superseded_by, normal, key, terms, changed, data, embedder, vector
+        FROM records ORDER BY rowid;
+    DROP TABLE records;
+    ALTER TABLE numbered RENAME TO records;
+    CREATE INDEX records_user ON records (user, status);
+    CREATE INDEX records_normal ON records (user, normal);
+    CREATE INDEX records_key ON records (user, key);
+    CREATE INDEX records_changed ON records (user, changed);
+    CREATE INDEX records_kind ON records (user, status, type, source);
+    CREATE INDEX records_chain ON records (user, superseded_by);
+    """,
 ]
 BUSY_S = 20.0
 TYPE_CODES = {type: code for code, type in enumerate(TYPES)}
@@ -198,9 +220,7 @@ def select(
 ) -> list[MemoryRecord]:
     """Records of one user, the oldest first."""
     also = f" AND {where}" if where else ""
-    rows = db.execute(
-        f"SELECT data FROM records WHERE user = ?{also} ORDER BY recorded, rowid", (user, *values)
-    )
+    rows = db.execute(f"SELECT data FROM records WHERE user = ?{also} ORDER BY recorded, n", (user, *values))
     return [load(row[0]) for row in rows.fetchall()]
 
 

@@ -30,7 +30,7 @@ def test_scores_are_those_of_rank_bm25_with_the_same_weights_on_the_same_tokens(
         memory.add_many({"text": text, "type": "episode"} for text in texts)
         memory.recall("x")
         with memory._store.reading() as db:
-            stored = [json.loads(row[0]) for row in db.execute("SELECT terms FROM records ORDER BY rowid")]
+            stored = [json.loads(row[0]) for row in db.execute("SELECT terms FROM records ORDER BY n")]
         oracle = BM25Okapi(stored, k1=index.K1, b=index.B)
         size = max(len(stored), index.SMALL)
         for term in oracle.idf:

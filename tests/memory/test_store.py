@@ -152,6 +152,39 @@ def test_a_file_of_the_first_version_is_brought_up_to_date(tmp_path):
         assert len(memory.search()) == 2
 
 
+def test_records_keep_their_order_and_vectors_when_they_are_numbered(tmp_path):
+    path = tmp_path / "m.db"
+    with Memory(":memory:", embedder="hashing") as memory:
+        records = memory.add_many({"text": f"zebra {n} of the herd", "type": "episode"} for n in range(30))
+        with memory._store.reading() as db:
+            rows = db.execute(
+                "SELECT id, user, status, recorded, superseded_by, normal, key, terms, embedder, vector, data, changed"
+                " FROM records ORDER BY n DESC"
+            ).fetchall()
+    with contextlib.closing(sqlite3.connect(path)) as db:
+        db.executescript(store._MIGRATIONS[0] + store._MIGRATIONS[1] + "PRAGMA user_version = 2;")
+        db.executemany(
+            "INSERT INTO records (id, user, status, recorded, superseded_by, normal, key, terms, embedder, vector,"
+            " data, changed) VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
+            rows,
+        )
+        db.execute("INSERT INTO changes (user, n) VALUES ('default', 1)")
+        db.commit()
+    with Memory(path, embedder="hashing") as memory:
+        assert sorted(memory.search(), key=lambda r: r.id) == sorted(records, key=lambda r: r.id)
+        with memory._store.reading() as db:
+            numbers = db.execute("SELECT n, id, vector FROM records ORDER BY n").fetchall()
+        assert [id for _, id, _ in numbers] == [row[0] for row in rows]
+        assert [vector for *_, vector in numbers] == [row[9] for row in rows]
+        last = memory.add("one more", "episode")
+        memory.forget(last.id, erase=True)
+        memory.add("and another", "episode")
+        with memory._store.reading() as db:
+            assert (
+                db.execute("SELECT max(n) FROM records").fetchone()[0] == len(rows) + 2
+            )  # never given twice
+
+
 @pytest.mark.parametrize("where", ["postgresql://somewhere/db", "postgres://h/d"])
 def test_a_place_that_is_not_there_yet_is_one_line(where, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
