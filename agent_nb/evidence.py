@@ -1,8 +1,9 @@
 """Numbers of an answer → the observations that hold them.
 
-A number counts as evidenced when the goal gives it, when a tool result or an injected memory holds it (equal
-after rounding to the digits shown), or when it is the difference, ratio, share or relative change of two
-numbers of the same answer that are evidenced themselves. Everything else has no sources, and views mark it.
+A number counts as evidenced when the goal gives it, or a tool result or an injected memory holds it (equal after
+rounding to the digits shown; hours told of minutes count). It also does when simple arithmetic gives it: the
+sum, difference, ratio, share or relative change of two evidenced numbers of the same answer, or of cells that
+stand in one row or one column of a table that was seen. Everything else has no sources, and views mark it.
 Rows that were cut from a tool result were never seen and do not count.
 """
 
@@ -11,24 +12,27 @@ from __future__ import annotations
 import bisect
 import dataclasses
 import itertools
-import re
-from collections.abc import Iterable, Iterator
+import json
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-_UNITS = {"%": 0.01, "％": 0.01, "万": 1e4, "亿": 1e8, "k": 1e3, "K": 1e3, "M": 1e6, "bn": 1e9}
-_DATE = re.compile(
-    r"(?<![\w.-])\d{4}-\d{2}(?:-\d{2})?(?:[T ]\d{2}:\d{2}(?::\d{2})?)?(?![\w-])"
-    r"|(?<![\w:])\d{1,2}:\d{2}(?![\w:])"
-)
-# "15min" is the number 15, but "9E" and "B6" are names: letters may follow only where they are a unit.
-_NUMBER = re.compile(
-    r"(?<![A-Za-z0-9_.])(?P<sign>[-+−–]?)(?P<digits>\d{1,3}(?:[,，]\d{3})+|\d+)(?P<fraction>\.\d+)?"
-    r"(?P<exponent>[eE][-+]?\d+)?(?P<unit>\s?(?:%|％|万|亿)|(?:k|K|M|bn)(?![A-Za-z]))?"
-    r"(?:(?![A-Za-z0-9_])|(?=(?:min|ms|sec|s|h|hrs?|km|kg|m|mi|pts?|pp|x|USD|EUR)\b))"
-)
-_NAME = re.compile(r"(?<!\w)[A-Za-z]\w*(?:-\w+)+")  # claude-sonnet-5-5, A-1001
-_CODE = re.compile(r"```.*?```|`[^`\n]*`", re.DOTALL)
-_LIST_NUMBER = re.compile(r"^[ \t]*\d+[.)](?=\s)", re.MULTILINE)
+from .figures import SMALL, Figure, figures, values
+
+FIRM = 16
+"""So many evidenced numbers of an answer are taken for arithmetic among them."""
+CELLS = 12
+"""Rows and columns of a table whose cells are taken for arithmetic."""
+BY_CHANCE = 0.1
+"""Arithmetic over a table explains a number only where fewer results than this would hit it by chance."""
+
+_IN = {
+    ("min", "minute", "minutes", "mins", "分钟"): (60,),
+    ("h", "hr", "hrs", "hour", "hours", "小时"): (60, 3_600),
+    ("day", "days", "天"): (24, 1_440, 86_400),
+    ("week", "weeks", "周"): (7,),
+    ("km", "kg", "t", "公里", "公斤", "吨"): (1_000,),
+}
+_SMALLER = {name: factors for names, factors in _IN.items() for name in names}
 
 
 @dataclasses.dataclass(frozen=True)
@@ -60,97 +64,187 @@ class Number:
         return cls(row["text"], span, row["value"], tuple(row["sources"]), row.get("formula", ""))
 
 
+@dataclasses.dataclass(frozen=True, slots=True)
+class Result:
+    """What a piece of arithmetic gives: the error is how far the rounding of its terms moves it."""
+
+    formula: str
+    value: float
+    error: float
+    sources: tuple[str, ...]
+
+
 def trace(answer: str, seen: Iterable[tuple[str, str]]) -> list[Number]:
     """The numbers of `answer`, in order, each with its sources among `seen`: pairs of (name, text)."""
-    known = [(name, text, sorted(abs(value) for value in _values(text))) for name, text in seen]
-    numbers = []
-    for number, decimals, unit in _numbers(answer):
-        sources = tuple(name for name, text, sizes in known if _holds(number, decimals, unit, text, sizes))
-        numbers.append((dataclasses.replace(number, sources=tuple(dict.fromkeys(sources))), decimals, unit))
-    firm = [(n, _error(d, u)) for n, d, u in numbers if n.sources and n.value is not None][:16]
-    formulas = [formula for a, b in itertools.permutations(firm, 2) for formula in _arithmetic(*a, *b)]
-    return [
-        number if number.sources or number.value is None else _derived(number, decimals, unit, formulas)
-        for number, decimals, unit in numbers
-    ]
+    told = list(seen)
+    known = [(name, text, sorted(abs(value) for value in values(text))) for name, text in told]
+    found = [(figure, _held(figure, known)) for figure in figures(answer)]
+    if all(number.sources for _, number in found):
+        return [number for _, number in found]
+    firm = [(n.text, n.value, f.high - abs(n.value), n.sources) for f, n in found if n.sources and n.value]
+    pairs = list(itertools.permutations(firm[:FIRM], 2))
+    compared = [result for a, b in pairs for result in _compared(a, b)]
+    found = [(f, n if n.sources else _derived(f, n, compared)) for f, n in found]
+    if all(number.sources for _, number in found):
+        return [number for _, number in found]
+    more = [result for a, b in pairs for result in _joined(a, b)]
+    more += [result for name, text in told for result in _tables(name, text)]
+    tables = sorted(more, key=lambda result: abs(result.value))
+    return [number if number.sources else _computed(figure, number, tables) for figure, number in found]
 
 
-def _numbers(text: str) -> Iterator[tuple[Number, int, float]]:
-    """(number, decimals shown, factor of its unit) for each number outside code and list markers."""
-    blank = text
-    for pattern in (_CODE, _NAME, _LIST_NUMBER):
-        blank = pattern.sub(lambda m: " " * len(m.group()), blank)
-    dates = [m.span() for m in _DATE.finditer(blank)]
-    found: list[tuple[int, Number, int, float]] = [
-        (a, Number(text[a:b], (a, b), None), 0, 1.0) for a, b in dates
-    ]
-    spaced = _DATE.sub(lambda m: " " * len(m.group()), blank)
-    for m in _NUMBER.finditer(spaced):
-        value, decimals, unit = _parse(m)
-        found.append((m.start(), Number(text[slice(*m.span())], m.span(), value), decimals, unit))
-    for _, number, decimals, unit in sorted(found, key=lambda item: item[0]):
-        yield number, decimals, unit
+# -- held as it is ---------------------------------------------------------------------------------------------
 
 
-def _parse(m: re.Match[str]) -> tuple[float, int, float]:
-    digits = m["digits"].replace(",", "").replace("，", "")
-    value = float(digits + (m["fraction"] or "") + (m["exponent"] or ""))
-    unit = _UNITS.get((m["unit"] or "").strip(), 1.0)
-    return (-value if m["sign"] in ("-", "−", "–") else value) * unit, len(m["fraction"] or ".") - 1, unit
-
-
-def _values(text: str) -> Iterator[float]:
-    for m in _DATE.finditer(text):
-        if "-" in m.group():
-            yield float(m.group()[:4])
-    for m in _NUMBER.finditer(_DATE.sub(" ", text)):
-        yield _parse(m)[0]
-
-
-def _holds(number: Number, decimals: int, unit: float, text: str, sizes: list[float]) -> bool:
-    """Whether the text holds a value that, rounded as the number is, gives it; `sizes`: its values unsigned.
-
-    A fall may be told without its sign, and a share of 0.4 as 40 %.
-    """
-    if number.value is None:
-        return number.text in text
-    size = abs(number.value)
-    small_count = decimals == 0 and unit == 1.0 and size <= 12
-    slack = 1e-9 * max(1.0, size) + (0.0 if small_count else _error(decimals, unit))
-    return _within(sizes, size, slack) or (unit == 0.01 and _within(sizes, 100 * size, 100 * slack))
-
-
-def _within(sizes: list[float], size: float, slack: float) -> bool:
-    at = bisect.bisect_left(sizes, size - slack)
-    return at < len(sizes) and sizes[at] <= size + slack
-
-
-def _error(decimals: int, unit: float) -> float:
-    """The most by which rounding to the digits shown moves a number."""
-    return 0.5 * 10.0**-decimals * unit
-
-
-_Formula = tuple[str, float, float, tuple[str, ...]]
-
-
-def _derived(number: Number, decimals: int, unit: float, formulas: list[_Formula]) -> Number:
-    if number.value is None or (decimals == 0 and unit == 1.0 and abs(number.value) <= 12):
-        return number  # a small count follows from too many pairs by chance
-    for sign in (1, -1):  # "fell by 6.85" is told without its sign, but a match with it comes first
-        for formula, value, error, sources in formulas:
-            if abs(number.value - sign * value) <= error + _error(decimals, unit) * (1 + 1e-9):
-                return dataclasses.replace(number, sources=sources, formula=formula)
+def _held(figure: Figure, known: list[tuple[str, str, list[float]]]) -> Number:
+    sources = tuple(dict.fromkeys(name for name, text, sizes in known if _holds(figure, text, sizes)))
+    number = Number(figure.text, figure.span, figure.value, sources)
+    if sources or figure.value is None or figure.small:
+        return number
+    for factor in _SMALLER.get(figure.measure, ()):
+        for name, _, sizes in known:
+            held = _within(sizes, figure.low * factor, figure.high * factor)
+            if held is not None and held > SMALL and figure.value % 1:  # "2 hours" follows from any 120
+                return dataclasses.replace(number, sources=(name,), formula=f"{held:g} ÷ {factor:,}")
     return number
 
 
-def _arithmetic(a: Number, error_a: float, b: Number, error_b: float) -> Iterator[_Formula]:
-    """(formula, value, error, sources): what follows from a and b, and how far their rounding moves it."""
-    if a.value is None or b.value is None:
+def _holds(figure: Figure, text: str, sizes: list[float]) -> bool:
+    """Whether the text holds a value that, rounded as the figure is, gives it; `sizes`: its values unsigned.
+
+    A fall may be told without its sign, and a share of 0.4 as 40 %.
+    """
+    if figure.value is None:
+        return figure.text in text
+    if _within(sizes, figure.low, figure.high) is not None:
+        return True
+    return figure.factor == 0.01 and _within(sizes, 100 * figure.low, 100 * figure.high) is not None
+
+
+def _within(sizes: list[float], low: float, high: float) -> float | None:
+    slack = 1e-9 * max(1.0, high)
+    at = bisect.bisect_left(sizes, low - slack)
+    return sizes[at] if at < len(sizes) and sizes[at] <= high + slack else None
+
+
+# -- arithmetic ------------------------------------------------------------------------------------------------
+
+
+def _derived(figure: Figure, number: Number, results: list[Result]) -> Number:
+    if figure.value is None or figure.small:
+        return number  # a small count follows from too many pairs by chance
+    for sign in (1, -1):  # "fell by 6.85" is told without its sign, but a match with it comes first
+        for result in results:
+            if _gives(sign * result.value, result.error, figure):
+                return dataclasses.replace(number, sources=result.sources, formula=result.formula)
+    return number
+
+
+def _gives(value: float, error: float, figure: Figure) -> bool:
+    assert figure.value is not None
+    slack = error + 1e-9 * max(1.0, figure.high)
+    same_sign = value * figure.value >= 0 or abs(value) <= slack
+    return same_sign and figure.low - slack <= abs(value) <= figure.high + slack
+
+
+def _computed(figure: Figure, number: Number, results: list[Result]) -> Number:
+    """From the cells of a table, unless so many results lie close by that one of them had to hit."""
+    if figure.value is None or figure.small:
+        return number
+    width = figure.high - figure.low or 1e-6 * figure.high
+    size = dataclasses.replace(figure, value=abs(figure.value))
+    low, high = figure.low - 50 * width, figure.high + 50 * width
+    at = bisect.bisect_left(results, low, key=lambda result: abs(result.value))
+    near = list(
+        itertools.takewhile(lambda result: abs(result.value) <= high, itertools.islice(results, at, None))
+    )
+    hits = [r for r in near if _gives(abs(r.value), r.error, size)]
+    others = {round(abs(r.value), 12) for r in near} - {round(abs(r.value), 12) for r in hits}
+    if not hits or len(others) / 100 >= BY_CHANCE:
+        return number
+    sign = figure.value
+    first = min(hits, key=lambda result: (result.value * sign < 0, len(result.formula)))
+    return dataclasses.replace(number, sources=first.sources, formula=first.formula)
+
+
+_Term = tuple[str, float, float, tuple[str, ...]]
+"""(as written, value, error, sources)"""
+
+
+def _compared(a: _Term, b: _Term) -> Iterator[Result]:
+    """How a differs from b; the other order is asked for by itself."""
+    (name_a, x, error_x, sources_x), (name_b, y, error_y, sources_y) = a, b
+    sources = tuple(dict.fromkeys(sources_x + sources_y))
+    yield Result(f"{name_a} − {name_b}", x - y, error_x + error_y, sources)
+    if x and y:
+        error = abs(x / y) * (error_x / abs(x) + error_y / abs(y))
+        yield Result(f"{name_a} / {name_b}", x / y, error, sources)
+        yield Result(f"({name_a} − {name_b}) / {name_b}", x / y - 1, error, sources)
+
+
+def _joined(a: _Term, b: _Term) -> Iterator[Result]:
+    """What a and b are together, and a's share of it."""
+    (name_a, x, error_x, sources_x), (name_b, y, error_y, sources_y) = a, b
+    sources = tuple(dict.fromkeys(sources_x + sources_y))
+    yield Result(f"{name_a} + {name_b}", x + y, error_x + error_y, sources)
+    if x > 0 and y > 0:
+        error = (error_x + error_y) / (x + y)
+        yield Result(f"{name_a} / ({name_a} + {name_b})", x / (x + y), error, sources)
+
+
+def _tables(name: str, text: str) -> Iterator[Result]:
+    """Sums, means and shares of a table's columns, and what pairs of cells in one row or column give."""
+    table = _table(text)
+    if table is None:
         return
-    sources = tuple(dict.fromkeys(a.sources + b.sources))
-    yield f"{a.text} − {b.text}", a.value - b.value, error_a + error_b, sources
-    if a.value and b.value:
-        ratio = a.value / b.value
-        error = abs(ratio) * (error_a / abs(a.value) + error_b / abs(b.value))
-        yield f"{a.text} / {b.text}", ratio, error, sources
-        yield f"({a.text} − {b.text}) / {b.text}", ratio - 1, error, sources
+    columns, rows, whole = table
+    cells = [[_number(cell) for cell in row[:CELLS]] for row in rows]
+    for at, column in enumerate(columns[:CELLS]):
+        given = [row[at] for row in cells if at < len(row) and row[at] is not None]
+        if whole and len(given) > 1:
+            yield from _column(name, str(column), [n for n in given if n is not None])
+        yield from _pairs(name, given)
+    for row in cells[:CELLS]:
+        yield from _pairs(name, row)
+
+
+def _table(text: str) -> tuple[list[Any], list[list[Any]], bool] | None:
+    """(columns, rows, whether these are all rows) of a tool result that is a table, else None."""
+    if not text.lstrip().startswith("{"):
+        return None
+    try:
+        told, _ = json.JSONDecoder().raw_decode(text.lstrip())
+    except (ValueError, RecursionError):
+        return None
+    columns, rows = told.get("columns"), told.get("rows")
+    if (
+        not isinstance(columns, list)
+        or not isinstance(rows, list)
+        or not all(isinstance(r, list) for r in rows)
+    ):
+        return None
+    return columns, rows, told.get("total_rows", len(rows)) == len(rows)
+
+
+def _number(cell: Any) -> float | None:
+    return (
+        float(cell)
+        if isinstance(cell, int | float) and not isinstance(cell, bool) and abs(cell) < 1e300
+        else None
+    )
+
+
+def _column(name: str, column: str, given: Sequence[float]) -> Iterator[Result]:
+    total = sum(given)
+    yield Result(f"sum of {column}", total, 0.0, (name,))
+    yield Result(f"mean of {column}", total / len(given), 0.0, (name,))
+    if total:
+        for value in given:
+            yield Result(f"{value:g} / sum of {column}", value / total, 0.0, (name,))
+
+
+def _pairs(name: str, cells: Sequence[float | None]) -> Iterator[Result]:
+    terms: list[_Term] = [(f"{n:g}", n, 0.0, (name,)) for n in cells[:CELLS] if n is not None]
+    for a, b in itertools.permutations(terms, 2):
+        yield from _compared(a, b)
+        yield from _joined(a, b)

@@ -139,3 +139,119 @@ def test_dates_shift_no_span():
     assert [answer[slice(*n.span)] for n in evidence.trace(answer, [])] == [
         n.text for n in evidence.trace(answer, [])
     ]
+
+
+SALES = (
+    '{"ok": true, "columns": ["region", "sales_2023", "sales_2024", "orders"], "rows": [["north", 4120.5, 5310.25, 318],'
+    ' ["south", 3890.75, 3402.5, 271], ["east", 2755.0, 2990.0, 199], ["west", 1204.25, 1333.75, 87]],'
+    ' "total_rows": 4, "name": "_r3"}'
+)
+
+
+def formulas(answer, *texts):
+    return {
+        n.text: n.formula
+        for n in trace(answer, [(f"_r{i}", text) for i, text in enumerate(texts, 3)])
+        if n.sources
+    }
+
+
+@pytest.mark.parametrize(
+    ("answer", "formula"),
+    [
+        ("South fell by 488.25.", "3890.75 − 3402.5"),
+        ("North grew by 28.87 %.", "(5310.25 − 4120.5) / 4120.5"),
+        ("北区增长了百分之二十八点八七。", "(5310.25 − 4120.5) / 4120.5"),
+        ("In total 13,036.50 were sold.", "sum of sales_2024"),
+        ("North holds 40.73 % of the sales.", "5310.25 / sum of sales_2024"),
+        ("North sold 16.6989 an order.", "5310.25 / 318"),
+        ("218.75 orders on average", "mean of orders"),
+        ("North and south together: 8,712.75", "5310.25 + 3402.5"),
+    ],
+)
+def test_simple_arithmetic_over_one_table_counts_and_shows_its_formula(answer, formula):
+    assert list(formulas(answer, SALES).values()) == [formula]
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "South fell by 489.25.",  # one digit off
+        "13,136.50 in total",
+        "North grew by 29.87 %.",
+        "a growth of 12 %",  # two digits hit something by chance
+        "4 regions grew by 3",
+    ],
+)
+def test_what_no_simple_arithmetic_gives_is_marked(answer):
+    assert not any(number.sources for number in trace(answer, [("_r3", SALES)]) if number.value != 4)
+
+
+def test_a_table_that_was_cut_has_no_sum():
+    cut = SALES.replace('"total_rows": 4', '"total_rows": 16')
+    assert not formulas("In total 13,036.50 were sold.", cut)
+    assert formulas("South fell by 488.25.", cut)  # both cells were seen
+
+
+def test_cells_of_two_tables_are_not_mixed():
+    other = '{"ok": true, "columns": ["x"], "rows": [[1000.125]], "name": "_r4"}'
+    assert not formulas("a gap of 4,310.125", SALES, other)
+
+
+@pytest.mark.parametrize(
+    ("answer", "held", "formula"),
+    [
+        ("2.5 hours", "[150]", "150 ÷ 60"),
+        ("2.5小时", "[9000]", "9000 ÷ 3,600"),
+        ("1.5 km", "[1500]", "1500 ÷ 1,000"),
+    ],
+)
+def test_another_unit_of_the_same_measure(answer, held, formula):
+    assert list(formulas(answer, held).values()) == [formula]
+    assert not formulas(answer, "[160, 9300, 1600]")
+
+
+@pytest.mark.parametrize(
+    ("answer", "held"),
+    [
+        ("1.2 million rows", "1234567"),
+        ("三百二十班", "320"),
+        ("约1,200次", "1234"),
+        ("over 1,200 flights", "1289"),
+        ("twenty-five planes", "25"),
+        ("1.234,57 EUR", "1234.571"),
+        ("200,000 in all", "预算为二十万"),
+        ("两成", "0.2031"),
+    ],
+)
+def test_the_same_value_in_other_words_is_held(answer, held):
+    assert all(number.sources for number in trace(answer, [("goal", held)]))
+
+
+@pytest.mark.parametrize(
+    ("answer", "held"), [("over 1,200", "1100"), ("nearly 1,200", "1289"), ("about 100", "140")]
+)
+def test_about_is_not_anything(answer, held):
+    assert not any(number.sources for number in trace(answer, [("goal", held)]))
+
+
+def test_arithmetic_over_random_tables_rarely_explains_a_made_up_number():
+    """One made-up number in fifty at most may be called evidenced."""
+    import json
+    import random
+
+    draw = random.Random(5)
+    explained = tried = 0
+    for _ in range(60):
+        rows = [[draw.uniform(10, 5_000) for _ in range(4)] for _ in range(8)]
+        table = json.dumps({"ok": True, "columns": list("abcd"), "rows": rows, "total_rows": 8})
+        made_up = [
+            f"{draw.uniform(13, 6_000):.1f}",
+            f"{draw.uniform(1, 90):.1f} %",
+            f"{draw.uniform(100, 9_000):.0f}",
+        ]
+        for number in trace(" and ".join(made_up), [("_r1", table)]):
+            tried += 1
+            explained += bool(number.sources)
+    assert tried == 180
+    assert explained <= tried / 50
