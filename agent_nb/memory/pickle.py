@@ -7,34 +7,57 @@ is the same SQLite schema, in memory. Words are ranked by `rank_bm25`.
 from __future__ import annotations
 
 import contextlib
+import io
 import os
 import pathlib
 import pickle
+import pickletools
 import sqlite3
 from collections.abc import Iterator
 from typing import Any
 
-from ..errors import StoreError
+from ..errors import StoreError, one_line
 from ..places import private_file
 from .index import K1 as BM25_K1
 from .index import B as BM25_B
 from .index import Index
-from .store import Store
+from .store import Store, load, migrate, tables
 
-FORMAT = 1
-_TABLES = {
-    "records": "id, user, status, recorded, superseded_by, normal, key, terms, embedder, vector, data, changed, n",
+Json = dict[str, Any]
+
+FORMAT = 2
+_FIRST = {
+    "records": "id, user, status, recorded, superseded_by, normal, key, terms, embedder, vector, data, changed",
     "log": "n, user, at, action, id, detail",
     "changes": "user, n, emptied",
 }
+"""Tables and columns of the first format, which did not name them; it held version 2 of the tables."""
+
+
+_PLAIN = frozenset(
+    """PROTO FRAME STOP MARK MEMOIZE BINGET LONG_BINGET NONE NEWTRUE NEWFALSE BININT BININT1 BININT2 LONG1 BINFLOAT
+    SHORT_BINUNICODE BINUNICODE BINUNICODE8 SHORT_BINBYTES BINBYTES BINBYTES8 EMPTY_LIST APPEND APPENDS EMPTY_TUPLE
+    TUPLE TUPLE1 TUPLE2 TUPLE3 EMPTY_DICT SETITEM SETITEMS""".split()
+)
+"""All that lists, tuples, dicts, texts, numbers and bytes need; none of these calls, imports or reserves memory."""
 
 
 class _Plain(pickle.Unpickler):
-    """Reads lists, dicts, texts, numbers and bytes; a file that names any class is refused before code runs."""
+    """Reads plain values; a file that names any class is refused before code runs."""
 
     def find_class(self, module: str, name: str) -> Any:
         """Never one."""
         raise pickle.UnpicklingError(f"it asks for {module}.{name}")
+
+
+def _read(file: pathlib.Path) -> Any:
+    """The plain values of a file, each of its instructions looked at before the first one is obeyed."""
+    data = file.read_bytes()
+    for instruction, argument, _ in pickletools.genops(data):
+        if instruction.name not in _PLAIN:
+            shown = f" ({str(argument)[:60]})" if argument is not None else ""
+            raise pickle.UnpicklingError(f"it holds {instruction.name}{shown}, which no memory needs")
+    return _Plain(io.BytesIO(data)).load()
 
 
 class PickleStore(Store):
@@ -55,14 +78,7 @@ class PickleStore(Store):
         now = self._stamp()
         if self._db is not None and now != self._seen and not self._db.in_transaction:
             self.close()  # another process has written
-        fresh = self._db is None
         db = super()._connection()
-        if fresh and now is not None:
-            try:
-                self._fill(db)
-            except BaseException:
-                self.close()
-                raise
         self._seen = now
         return db
 
@@ -73,15 +89,20 @@ class PickleStore(Store):
             yield db
 
     def _committing(self, db: sqlite3.Connection) -> None:
-        tables = {
-            name: db.execute(f"SELECT {columns} FROM {name} ORDER BY n").fetchall()
-            for name, columns in _TABLES.items()
+        columns = tables(db)
+        rows = {
+            name: db.execute(f"SELECT {_listed(named)} FROM {name}").fetchall()
+            for name, named in columns.items()
         }
+        version = int(db.execute("PRAGMA user_version").fetchone()[0])
+        whole = {"agent_nb_memory": FORMAT, "version": version, "columns": columns, "rows": rows}
         part = self.file.with_name(self.file.name + ".part")
         try:
             private_file(part)
             with part.open("wb") as out:
-                pickle.dump({"agent_nb_memory": FORMAT, **tables}, out, protocol=5)
+                pickler = pickle.Pickler(out, protocol=5)
+                pickler.fast = True  # rows share nothing: without a memo, the file is read in half the time
+                pickler.dump(whole)
                 out.flush()
                 os.fsync(out.fileno())
             os.replace(part, self.file)
@@ -91,26 +112,35 @@ class PickleStore(Store):
             raise StoreError(f"{self.file.name} could not be written: {error.strerror or error}") from error
         self._seen = self._stamp()
 
+    def _prepared(self, db: sqlite3.Connection) -> None:
+        """The tables as they were when the file was written, its rows, then what has changed since."""
+        if self._stamp() is not None:
+            self._fill(db)
+        super()._prepared(db)
+
     def _fill(self, db: sqlite3.Connection) -> None:
         try:
-            with self.file.open("rb") as source:
-                data = _Plain(source).load()
-            if not isinstance(data, dict) or data.get("agent_nb_memory") != FORMAT:
-                raise ValueError("it was not written by this version of agent_nb")
-            with contextlib.closing(db.cursor()) as cursor:
-                cursor.execute("BEGIN")
-                for name, columns in _TABLES.items():
-                    for row in data[name]:
-                        # Files from before records had numbers get them now, in the order they were written.
-                        named = columns.split(", ")[: len(row)]
-                        marks = ",".join("?" * len(named))
-                        cursor.execute(f"INSERT INTO {name} ({', '.join(named)}) VALUES ({marks})", row)
-                cursor.execute("COMMIT")
+            version, columns, rows = _checked(_read(self.file))
+            migrate(db, version)
+            known = tables(db)
+            db.execute("BEGIN")
+            for name, named in columns.items():
+                if not named or not set(named) <= set(known.get(name, ())):
+                    raise ValueError(f"version {version} has no such columns of {name!r}")
+                db.execute(f"DELETE FROM {name}")
+                marks = ",".join("?" * len(named))
+                db.executemany(f"INSERT INTO {name} ({_listed(named)}) VALUES ({marks})", rows[name])
+            for (text,) in db.execute("SELECT data FROM records").fetchall():
+                load(text)
+            db.execute("COMMIT")
+        except StoreError:
+            raise
         except OSError as error:
             raise StoreError(f"{self.file.name} could not be read: {error.strerror or error}") from error
         except Exception as error:  # a broken pickle raises whatever its bytes happen to say
+            said = one_line(error).partition(": ")[2] or type(error).__name__
             raise StoreError(
-                f"{self.file.name} is no memory of ours, nothing of it was run: {error}"
+                f"{self.file.name} is no memory of ours, nothing of it was run: {said}"
             ) from None
 
     def _stamp(self) -> tuple[int, int, int] | None:
@@ -158,6 +188,23 @@ class RankedIndex(Index):
         # Its own idf is negative for terms in more than half of the records, and 0 in exactly half.
         self._engine.idf = {term: self.weight(term) for term in self._engine.idf}
         self._built = self.changes
+
+
+def _checked(data: Any) -> tuple[int, Json, Json]:
+    """Version, columns and rows of what a file holds. Raises ValueError for whatever else it may be."""
+    form = data.get("agent_nb_memory") if isinstance(data, dict) else None
+    if form == 1:
+        return 2, {name: columns.split(", ") for name, columns in _FIRST.items()}, data
+    if form != FORMAT:
+        raise ValueError("it was not written by this version of agent_nb")
+    version, columns, rows = data["version"], data["columns"], data["rows"]
+    if not isinstance(version, int) or not isinstance(columns, dict) or not isinstance(rows, dict):
+        raise ValueError("its parts are not what they should be")
+    return version, columns, rows
+
+
+def _listed(columns: list[str]) -> str:
+    return ", ".join(f'"{name}"' for name in columns)
 
 
 @contextlib.contextmanager

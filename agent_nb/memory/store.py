@@ -69,6 +69,8 @@ _MIGRATIONS = [
     """,
 ]
 BUSY_S = 20.0
+SOME = 400
+"""Ids that one statement names; SQLite takes 999 parameters."""
 TYPE_CODES = {type: code for code, type in enumerate(TYPES)}
 _CHANGED = "(SELECT n FROM changes WHERE user=?)"
 
@@ -97,12 +99,16 @@ class Store:
                 db.execute("PRAGMA journal_mode=WAL")
                 db.execute("PRAGMA synchronous=FULL")
                 db.execute("PRAGMA secure_delete=ON")  # an erased text leaves no bytes behind
-                _migrate(db)
+                self._prepared(db)
             except BaseException:
                 db.close()
                 raise
             self._db = db
         return self._db
+
+    def _prepared(self, db: sqlite3.Connection) -> None:
+        """What is done to a file that was just opened."""
+        migrate(db)
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[sqlite3.Connection]:
@@ -120,7 +126,7 @@ class Store:
             db.execute("BEGIN IMMEDIATE")
             try:
                 db.execute(
-                    "INSERT INTO changes (user, n) VALUES (?, 1) ON CONFLICT (user) DO UPDATE SET n = n + 1",
+                    "INSERT INTO changes (user, n) VALUES (?, 1) ON CONFLICT (user) DO UPDATE SET n = changes.n + 1",
                     (user,),
                 )
                 yield db
@@ -187,8 +193,8 @@ def delete(db: sqlite3.Connection, user: str, id: str) -> None:
 def owners(db: sqlite3.Connection, ids: Sequence[str]) -> dict[str, str]:
     """Id → user of those ids that are taken, whoever they belong to: an id is unique in the whole store."""
     found: dict[str, str] = {}
-    for start in range(0, len(ids), 500):
-        some = ids[start : start + 500]
+    for start in range(0, len(ids), SOME):
+        some = ids[start : start + SOME]
         rows = db.execute(f"SELECT id, user FROM records WHERE id IN ({','.join('?' * len(some))})", some)
         found |= dict(rows.fetchall())
     return found
@@ -196,14 +202,21 @@ def owners(db: sqlite3.Connection, ids: Sequence[str]) -> dict[str, str]:
 
 def chain(db: sqlite3.Connection, user: str, id: str) -> list[MemoryRecord]:
     """Whatever took each other's place, in any number of steps, the oldest first."""
-    linked = """
-        id IN (WITH RECURSIVE chain (id) AS (
-            SELECT id FROM records WHERE user=? AND id=?
-            UNION SELECT r.id FROM chain c JOIN records r ON r.user=? AND r.superseded_by=c.id
-            UNION SELECT r.superseded_by FROM chain c JOIN records r ON r.user=? AND r.id=c.id
-                WHERE r.superseded_by<>'')
-        SELECT id FROM chain)"""
-    return select(db, user, linked, [user, id, user, user])
+    seen: set[str] = set()
+    ahead = [id]
+    while ahead:
+        some, ahead = ahead[:SOME], ahead[SOME:]
+        seen.update(some)
+        marks = ",".join("?" * len(some))
+        query = "SELECT id, superseded_by FROM records"
+        query += f" WHERE user=? AND (id IN ({marks}) OR superseded_by IN ({marks}))"
+        for pair in db.execute(query, (user, *some, *some)).fetchall():
+            ahead += [near for near in pair if near and near not in seen and near not in ahead]
+    found: list[MemoryRecord] = []
+    for start in range(0, len(ids := sorted(seen)), SOME):
+        some = ids[start : start + SOME]
+        found += select(db, user, f"id IN ({','.join('?' * len(some))})", some)
+    return sorted(found, key=lambda record: record.recorded)
 
 
 def note(db: sqlite3.Connection, user: str, action: str, id: str, **detail: Any) -> None:
@@ -246,18 +259,21 @@ def from_row(row: Json) -> MemoryRecord:
     return MemoryRecord(**row)
 
 
-def _migrate(db: sqlite3.Connection) -> None:
+def migrate(db: sqlite3.Connection, upto: int | None = None) -> None:
+    """Bring the tables to a version, the present one by default; each step is whole or not done."""
+    wanted = len(_MIGRATIONS) if upto is None else upto
     for _ in range(3):
         version = int(db.execute("PRAGMA user_version").fetchone()[0])
-        if version > len(_MIGRATIONS):
-            raise StoreError(f"the memory is of a newer version ({version}); update agent_nb to open it")
-        if version == len(_MIGRATIONS):
+        if max(version, wanted) > len(_MIGRATIONS):
+            newer = max(version, wanted)
+            raise StoreError(f"the memory is of a newer version ({newer}); update agent_nb to open it")
+        if version >= wanted:
             return
         db.execute("BEGIN IMMEDIATE")
         try:
             # Another process may have been faster while this one waited for the lock.
             at = int(db.execute("PRAGMA user_version").fetchone()[0])
-            for number in range(at, len(_MIGRATIONS)):
+            for number in range(at, wanted):
                 for statement in filter(str.strip, _MIGRATIONS[number].split(";")):
                     db.execute(statement)
                 db.execute(f"PRAGMA user_version = {number + 1}")
@@ -266,6 +282,16 @@ def _migrate(db: sqlite3.Connection) -> None:
             db.execute("ROLLBACK")
             raise
         time.sleep(0)
+
+
+def tables(db: sqlite3.Connection) -> dict[str, list[str]]:
+    """Table → its columns that are written (computed ones are not), as they stand in an open file."""
+    query = "SELECT name FROM sqlite_master WHERE type='table' AND (name NOT LIKE 'sqlite_%' OR name='sqlite_sequence')"
+    names = sorted(row[0] for row in db.execute(query).fetchall())
+    return {
+        name: [row[1] for row in db.execute(f'PRAGMA table_xinfo("{name}")').fetchall() if not row[6]]
+        for name in names
+    }
 
 
 @contextlib.contextmanager

@@ -1,5 +1,8 @@
 """Memory in one pickle file: the same answers as the SQLite store, no code from the file, nothing half written."""
 
+import datetime
+import io
+import json
 import math
 import os
 import pathlib
@@ -111,21 +114,90 @@ class Evil:
         return (os.mkdir, ("executed",))
 
 
-@pytest.mark.parametrize(
-    "data",
-    [
-        pickle.dumps(Evil()),
-        pickle.dumps({"agent_nb_memory": 1, "records": [Evil()]}),
-        pickle.dumps({"other": 1}),
-        pickle.dumps({"agent_nb_memory": 99}),
-        pickle.dumps({"agent_nb_memory": 1, "records": [(1, 2)], "log": [], "changes": []}),
-        pickle.dumps([1, 2]),
-        b"",
-        b"no pickle at all",
-        b"cos\nsystem\n(S'touch executed'\ntR.",
-        b"\x80\x05\x95\xff\xff\xff\xff\xff\xff\xff\x7f.",
-    ],
-)
+class State:
+    """An object that pickle builds without calling anything but its class."""
+
+    def __init__(self):
+        self.word = 1
+
+
+class Keywords(State):
+    def __getnewargs_ex__(self):
+        return (), {"mode": 1}
+
+    def __new__(cls, **_):
+        return super().__new__(cls)
+
+
+class Persistent(pickle.Pickler):
+    def persistent_id(self, obj):
+        return "id" if isinstance(obj, str) else None
+
+
+def persistent(protocol):
+    out = io.BytesIO()
+    Persistent(out, protocol).dump({"agent_nb_memory": 2})
+    return out.getvalue()
+
+
+HOSTILE = {
+    **{f"reduce {n}": pickle.dumps(Evil(), n) for n in range(6)},
+    **{f"object {n}": pickle.dumps(State(), n) for n in range(6)},
+    **{f"keywords {n}": pickle.dumps(Keywords(), n) for n in (2, 4)},
+    **{f"persistent {n}": persistent(n) for n in (0, 1, 5)},
+    "a class of the standard library": pickle.dumps(datetime.datetime(2026, 1, 1)),
+    "a function": pickle.dumps(os.mkdir),
+    "a set": pickle.dumps({1}),
+    "inside a row": pickle.dumps({"agent_nb_memory": 1, "records": [Evil()], "log": [], "changes": []}),
+    "global": b"cos\nsystem\n(S'touch executed'\ntR.",
+    "stack global": b"\x80\x04\x8c\x02os\x8c\x06system\x93\x8c\x0etouch executed\x85R.",
+    "inst": b"(S'touch executed'\nios\nsystem\n.",
+    "obj": b"(cos\nsystem\nS'touch executed'\no.",
+    "newobj": b"cbuiltins\nobject\n)\x81.",
+    "build": b"}}S'x'\nI1\nsb.",
+    "ext": b"\x82\x01.",
+    "ext4": b"\x84\xff\xff\xff\x7f.",
+    "out of band": b"\x80\x05\x97.",
+    "readonly": b"\x80\x05C\x01x\x98.",
+    "a frame of two to the sixty": b"\x80\x05\x95\xff\xff\xff\xff\xff\xff\xff\x0f.",
+    "bytes of two to the forty": b"\x80\x05\x8e\x00\x00\x00\x00\x00\x01\x00\x00.",
+    "a text of two to the sixty": b"\x80\x05\x8d\x00\x00\x00\x00\x00\x00\x00\x10.",
+    "a byte array": b"\x80\x05\x96\x00\x00\x00\x00\x00\x01\x00\x00.",
+    "a memo of two billion": b"\x80\x02K\x01r\xff\xff\xff\x7f.",
+    "a memo in words": b"I1\np2147483647\n.",
+    "a number of a million digits": b"I" + b"9" * 1_000_000 + b"\n.",
+    "what was never put": b"\x80\x05h\x07.",
+    "nothing on the stack": b"\x80\x05.",
+    "no mark": b"\x80\x05u.",
+    "cut off": pickle.dumps({"agent_nb_memory": 2, "rows": ["x" * 100]})[:-40],
+    "deep": b"\x80\x05" + b"]" * 100_000 + b"a" * 99_999 + b".",
+    "another table": pickle.dumps(
+        {"agent_nb_memory": 2, "version": 2, "columns": {"x": ["a"]}, "rows": {"x": []}}
+    ),
+    "a table's name that is SQL": pickle.dumps(
+        {"agent_nb_memory": 2, "version": 2, "columns": {"log; DROP TABLE log": []}, "rows": {}}
+    ),
+    "a column's name that is SQL": pickle.dumps(
+        {"agent_nb_memory": 2, "version": 2, "columns": {"log": ['n") --']}, "rows": {"log": []}}
+    ),
+    "no version": pickle.dumps({"agent_nb_memory": 2, "version": -3, "columns": {}, "rows": {}}),
+    "a newer version": pickle.dumps({"agent_nb_memory": 2, "version": 10**9, "columns": {}, "rows": {}}),
+    "a row that is no memory": pickle.dumps(
+        {"agent_nb_memory": 1, "records": [("m1", "default", *"abcdefgh", "{}", 1)], "log": [], "changes": []}
+    ),
+    "a dict with itself inside": b"\x80\x05}\x94\x8c\x0fagent_nb_memory\x94h\x00s.",
+    "another file": pickle.dumps({"other": 1}),
+    "another number": pickle.dumps({"agent_nb_memory": 99}),
+    "rows that are too short": pickle.dumps(
+        {"agent_nb_memory": 1, "records": [(1, 2)], "log": [], "changes": []}
+    ),
+    "a list": pickle.dumps([1, 2]),
+    "empty": b"",
+    "text": b"no pickle at all",
+}
+
+
+@pytest.mark.parametrize("data", HOSTILE.values(), ids=HOSTILE)
 def test_a_file_that_is_not_ours_is_refused_before_any_code_runs(data, path, monkeypatch):
     path.parent.mkdir()
     monkeypatch.chdir(path.parent)
@@ -182,3 +254,47 @@ def test_erased_text_is_gone_from_the_file(path):
     made = memory.add("the code word is xylophone")
     memory.forget(made.id, erase=True)
     assert b"xylophone" not in pathlib.Path(path).read_bytes()
+
+
+def test_a_file_of_the_first_format_is_read_and_brought_up_to_date(path):
+    """Written by hand as it was: three tables, no version, columns by their order."""
+    with Memory(":memory:", embedder=None) as memory:
+        record = memory.add("the refund window is 14 days")
+    row = (
+        record.id,
+        "default",
+        "active",
+        record.recorded.isoformat(),
+        "",
+        record.text,
+        "",
+        '["refund"]',
+        "",
+        None,
+    )
+    old = {
+        "agent_nb_memory": 1,
+        "records": [(*row, json.dumps(record.to_dict()), 1)],
+        "log": [(1, "default", record.recorded.isoformat(), "added", record.id, "{}")],
+        "changes": [("default", 1, 0)],
+    }
+    path.parent.mkdir()
+    path.write_bytes(pickle.dumps(old, protocol=5))
+    with Memory(path, embedder=None) as memory:
+        assert memory.get(record.id) == record
+        assert [hit.record.id for hit in memory.recall("refund")] == [record.id]
+        memory.add("tea is green")
+    with Memory(path, embedder=None) as memory:
+        assert len(memory.search()) == 2
+        assert [line["action"] for line in memory.log()] == ["added", "added"]
+
+
+def test_every_table_of_the_schema_is_in_the_file(path):
+    """A table that a later version adds is kept like the others, without a list to be forgotten."""
+    with Memory(path, embedder=None) as memory:
+        memory.add("x y")
+        with memory._store.reading() as db:
+            rows = db.execute("SELECT name FROM sqlite_master WHERE type='table'").fetchall()
+    kept = pickle.loads(path.read_bytes())
+    assert set(kept["columns"]) == set(kept["rows"]) == {name for (name,) in rows}
+    assert kept["rows"]["records"]
