@@ -72,8 +72,8 @@ def merged(old: MemoryRecord, new: MemoryRecord) -> MemoryRecord:
         source=stronger.source,
         weight=min(1.0, max(old.weight, new.weight) + 0.02),
         status="active" if stronger is new else old.status,
-        last_access=new.recorded,
-        expires=new.expires,
+        last_access=max(new.recorded, old.last_access or new.recorded),
+        expires=forget.renewed(old, new.recorded),
         evidence=evidence[-MERGED_EVIDENCE:],
     )
 

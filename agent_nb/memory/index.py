@@ -10,7 +10,7 @@ from collections import Counter
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
-from . import store, turns
+from . import forget, store, turns
 from .record import MemoryRecord
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ class Index:
         place = self.places.get(id)
         if place is not None and status == "active":
             self.rows[place] = data
-            self.expires[place] = _seconds(expires)
+            self.expires[place] = _ends(expires, type)
         elif place is not None:
             del self.places[id]
             self._drop(place, json.loads(terms))
@@ -87,7 +87,7 @@ class Index:
             self.rows.append(data)
             self._add(place, json.loads(terms), key)
             self.types.append(store.TYPE_CODES.get(type, -1))
-            self.expires.append(_seconds(expires))
+            self.expires.append(_ends(expires, type))
             self.sessions.add(place, session if type == "episode" else "", data)
             return place, vector if embedder is not None and name == embedder.name else b""
         return None
@@ -184,5 +184,8 @@ class Index:
 _COLUMNS = "id, status, data, terms, key, type, expires, session, embedder, vector"
 
 
-def _seconds(expires: str | None) -> float:
-    return datetime.datetime.fromisoformat(expires).timestamp() if expires else NEVER
+def _ends(expires: str | None, type: str) -> float:
+    """When a record is no longer recalled: after its second period (seconds); in between it ranks low."""
+    if not expires:
+        return NEVER
+    return datetime.datetime.fromisoformat(expires).timestamp() + 86_400 * forget.DAYS.get(type, 0)

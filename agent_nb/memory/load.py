@@ -11,6 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..tokens import estimate_tokens
+from . import forget
 from .index import Index
 from .record import MemoryRecord
 from .text import tokens
@@ -89,6 +90,7 @@ class Question:
     threshold: float | None = None
     types: Sequence[str] | None = None
     now: datetime.datetime | None = None
+    decay: float = DECAY
 
 
 def recall(question: Question, index: Index, embedder: Any) -> Recall:
@@ -208,8 +210,11 @@ def _scored(
     hits = []
     for i, (similarity, reason) in found.items():
         record = index.record(i)
-        parts = (similarity, importance(record), freshness(record, now))
+        parts = (similarity, importance(record), freshness(record, now, question.decay))
         score = sum(weight * part for weight, part in zip(WEIGHTS, parts, strict=True))
+        if stands := forget.standing(record, now):
+            score *= forget.FACTOR[stands]
+            reason += f" · {stands}: long unused"
         shown = [round(part, 4) for part in parts]
         hits.append(Hit(record, round(score, 4), shown[0], shown[1], shown[2], reason))
     hits.sort(key=lambda hit: (-hit.score, hit.record.recorded, hit.record.id))
@@ -275,7 +280,7 @@ def importance(record: MemoryRecord) -> float:
     return min(1.0, 0.45 * record.weight + 0.25 * _SOURCE.get(record.source, 0.4) + 0.15 * used + 0.15 * said)
 
 
-def freshness(record: MemoryRecord, now: datetime.datetime) -> float:
+def freshness(record: MemoryRecord, now: datetime.datetime, decay: float = DECAY) -> float:
     """e^(−λ·days since it was last used or written)."""
     last = max(record.last_access or record.recorded, record.recorded)
-    return math.exp(-DECAY * max(0.0, (now - last).total_seconds() / 86_400))
+    return math.exp(-decay * max(0.0, (now - last).total_seconds() / 86_400))

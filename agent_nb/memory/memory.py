@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import datetime
+import math
 import os
 import pathlib
 import threading
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from ..errors import SettingError
+from ..errors import SettingError, StoreError
 from ..places import home
-from . import consolidate, diagnose, draft, embed, forget, ledger, load, store, writing
+from . import consolidate, diagnose, draft, embed, forget, ledger, load, settings, store, writing
 from .index import Index
 from .load import Question, Recall
 from .pickle import PickleStore, RankedIndex
@@ -44,6 +46,7 @@ class Memory:
         self._embedder: Any = embed.choose(embedder)
         self._lock = threading.RLock()
         self._warmed = False
+        self._day: datetime.date | None = None
 
     def __enter__(self) -> Memory:
         return self
@@ -93,6 +96,7 @@ class Memory:
         """Each record as it stands after the write, with what was done: added, merged, superseded, pending."""
         vectors = self._embedded(records)
         done = []
+        self._forget_daily()
         with self._lock, self._store.writing(self.user) as db:
             for record, vector in zip(records, vectors, strict=True):
                 done.append(writing.place(db, record, vector, self._embedder_name))
@@ -128,12 +132,13 @@ class Memory:
             now: the moment the question is asked, for freshness and expiry.
         """
         with self._lock:
+            self._forget_daily()
             index = self._fresh_index()
             embedder = (
                 self._embedder if index.active else None
             )  # it takes seconds to load; an empty store needs none
             moment = draft.moment(now)
-            question = Question(draft.sendable(query), k, budget, threshold, types, moment)
+            question = Question(draft.sendable(query), k, budget, threshold, types, moment, self.decay)
             return load.recall(question, index, embedder)
 
     def _fresh_index(self) -> Index:
@@ -194,7 +199,9 @@ class Memory:
                 if status == "active":
                     counts["type"][type] = counts["type"].get(type, 0) + n
                     counts["source"][source] = counts["source"].get(source, 0) + n
+            counts |= forget.unused(db, self.user, datetime.datetime.now(datetime.UTC))
         return counts | {
+            "decay": self.decay,
             "embedder": self._embedder_name or None,
             "where": self.where,
             "user": self.user,
@@ -265,25 +272,57 @@ class Memory:
                 for record in store.select(db, self.user, "id=?", [id]):
                     ends = forget.renewed(record, now)
                     used_now = dataclasses.replace(
-                        record, hits=record.hits + 1, last_access=now, expires=ends
+                        record,
+                        hits=record.hits + 1,
+                        last_access=max(now, record.last_access or now),  # clocks also go back
+                        expires=ends,
                     )
                     store.update(db, used_now)
                     store.note(db, self.user, "used", id, run=run)
 
     def expire(self, now: datetime.datetime | None = None, dry_run: bool = False) -> list[Json]:
-        """Let go of what is out of date; dicts of id, text, reason. `dry_run` only tells."""
-        moment = now or datetime.datetime.now(datetime.UTC)
+        """Mark what was unused for a period, remove what was so for two; `forget` has the rules.
+
+        Args:
+            now: the day to judge by; without it the machine's clock, under which only what an earlier run has
+                marked can go. dry_run: only tell.
+
+        Returns dicts of id, text, reason and action (removed, low). Once a day, opening the store does the same.
+        """
+        moment, trusted = draft.moment(now) or datetime.datetime.now(datetime.UTC), now is not None
         with self._lock:
+            if dry_run:
+                with self._store.reading() as db:
+                    return forget.run(db, self.user, moment, trusted, dry_run=True)
+            with self._store.writing(self.user) as db:
+                return forget.run(db, self.user, moment, trusted)
+
+    def _forget_daily(self) -> None:
+        now = datetime.datetime.now(datetime.UTC)
+        if self._day == now.date():
+            return
+        self._day = now.date()
+        with contextlib.suppress(StoreError):  # a file that cannot be written can still be read
             with self._store.reading() as db:
-                due = forget.due(store.select(db, self.user), moment)
-            if due and not dry_run:
+                due = forget.is_due_today(db, self.user, now)
+            if due:
                 with self._store.writing(self.user) as db:
-                    # As they are now: another process may have used or renewed one since.
-                    due = forget.due(store.select(db, self.user), moment)
-                    for record, reason in due:
-                        store.delete(db, self.user, record.id)
-                        store.note(db, self.user, "expired", record.id, reason=reason)
-        return [{"id": record.id, "text": record.text, "reason": reason} for record, reason in due]
+                    if forget.is_due_today(db, self.user, now):  # another process may have been faster
+                        forget.run(db, self.user, now, trusted=False)
+
+    @property
+    def decay(self) -> float:
+        """λ of freshness, e^(−λ·days since last access); set it to a number or to slow, normal or fast."""
+        with self._store.reading() as db:
+            return float(settings.read(db, self.user, "decay") or load.DECAY)
+
+    @decay.setter
+    def decay(self, value: float | str) -> None:
+        rate = forget.DECAYS.get(value, -1.0) if isinstance(value, str) else value
+        if isinstance(rate, bool) or not isinstance(rate, int | float) or not 0 <= rate < math.inf:
+            raise SettingError(f"decay is {value!r}; give slow, normal, fast or a number from 0 on")
+        with self._lock, self._store.writing(self.user) as db:
+            settings.write(db, self.user, "decay", str(float(rate)))
 
     def consolidate(self, **run: Any) -> Json:
         """Write what is worth keeping of a finished run; see `consolidate.Turn` for the arguments.

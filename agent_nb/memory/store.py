@@ -67,6 +67,12 @@ _MIGRATIONS = [
     CREATE INDEX records_kind ON records (user, status, type, source);
     CREATE INDEX records_chain ON records (user, superseded_by);
     """,
+    # Forgetting: what was marked when, and each user's own settings.
+    """
+    CREATE TABLE marks (user TEXT NOT NULL, record TEXT NOT NULL, day INTEGER NOT NULL, PRIMARY KEY (user, record));
+    CREATE TABLE settings (user TEXT NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (user, name));
+    CREATE INDEX records_ends ON records (user, status, expires);
+    """,
 ]
 BUSY_S = 20.0
 SOME = 400
@@ -187,6 +193,7 @@ def update(db: sqlite3.Connection, record: MemoryRecord) -> None:
 def delete(db: sqlite3.Connection, user: str, id: str) -> None:
     """Remove a record; open indexes are built anew."""
     db.execute("DELETE FROM records WHERE id=? AND user=?", (id, user))
+    db.execute("DELETE FROM marks WHERE record=? AND user=?", (id, user))
     db.execute("UPDATE changes SET emptied = n WHERE user=?", (user,))
 
 

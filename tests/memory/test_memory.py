@@ -1,5 +1,6 @@
 """What a user can rely on of Memory, on real files: written, found, mended, forgotten, and nobody else's."""
 
+import datetime
 import json
 import multiprocessing
 import sqlite3
@@ -208,7 +209,9 @@ def test_what_is_unused_ends_and_use_renews_it(memory):
     assert used.hits == 1
     assert used.expires > record.expires
     assert memory.expire(now=record.expires) == []
-    assert [row["id"] for row in memory.expire(now=used.expires, dry_run=True)] == [record.id]
-    assert memory.get(record.id) is not None
+    (low,) = memory.expire(now=used.expires, dry_run=True)
+    assert (low["id"], low["action"]) == (record.id, "low")
     memory.expire(now=used.expires)
+    assert memory.get(record.id) is not None
+    memory.expire(now=used.expires + datetime.timedelta(days=180))
     assert memory.get(record.id) is None

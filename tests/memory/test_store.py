@@ -288,7 +288,7 @@ def test_a_clock_that_jumps_breaks_no_score(days):
 def test_what_has_expired_is_not_recalled_even_before_it_is_let_go():
     with Memory(":memory:", embedder=None) as memory:
         memory.add("the refund window is 14 days")
-        later = datetime.datetime.now(datetime.UTC) + datetime.timedelta(days=200)
+        later = datetime.datetime.now(datetime.UTC) + datetime.timedelta(days=400)
         recall = memory.recall("refund window", now=later, threshold=0)
         assert list(recall) == []
         assert recall.gates[1]["out"]["expired"] == 1
