@@ -14,7 +14,7 @@ from typing import Any
 
 from ..errors import SettingError, StoreError
 from ..places import home
-from . import consolidate, diagnose, draft, embed, forget, ledger, load, settings, store, writing
+from . import consolidate, diagnose, draft, embed, erase, forget, ledger, load, settings, store, writing
 from .index import Index
 from .load import Question, Recall
 from .pickle import PickleStore, RankedIndex
@@ -96,10 +96,10 @@ class Memory:
         """Each record as it stands after the write, with what was done: added, merged, superseded, pending."""
         vectors = self._embedded(records)
         done = []
-        self._forget_daily()
         with self._lock, self._store.writing(self.user) as db:
             for record, vector in zip(records, vectors, strict=True):
                 done.append(writing.place(db, record, vector, self._embedder_name))
+        self._forget_daily()
         return done
 
     @property
@@ -237,17 +237,43 @@ class Memory:
                 return writing.edit(db, old, new, vector, self._embedder_name)
 
     def forget(self, id: str, erase: bool = False) -> MemoryRecord:
-        """Take a memory back: it is never recalled again. `erase` removes its text and history of texts too."""
+        """Take a memory back: it is never recalled again. `erase` removes its text too; see `erase`."""
+        if erase:
+            with self._store.reading() as db:
+                old = self._known(db, id)
+            self.erase(id)
+            return dataclasses.replace(old, status="revoked")
         with self._lock, self._store.writing(self.user) as db:
             old = self._known(db, id)
-            for record in store.chain(db, self.user, old.id) if erase else [old]:
-                if erase:
+            store.update(db, dataclasses.replace(old, status="revoked"))
+            store.note(db, self.user, "revoked", old.id)
+        return dataclasses.replace(old, status="revoked")
+
+    def erase(self, id: str) -> erase.Erased:
+        """Remove a memory and its whole history: records, index, and the text wherever the store has it.
+
+        Returns what was done, with the transcripts and backups that still hold the text; print it.
+        Raises StoreError where another process keeps the old bytes from being overwritten; they go later.
+        """
+        with self._lock:
+            with self._store.writing(self.user) as db:
+                gone = store.chain(db, self.user, self._known(db, id).id)
+                for record in gone:
                     store.delete(db, self.user, record.id)
                     store.note(db, self.user, "erased", record.id)
-                else:
-                    store.update(db, dataclasses.replace(record, status="revoked"))
-                    store.note(db, self.user, "revoked", record.id)
-        return dataclasses.replace(old, status="revoked")
+                texts = list(dict.fromkeys(record.text for record in gone))
+                cleaned, also = erase.blot_out(self._store, db, self.user, texts)
+            self._fresh_index()  # this process forgets it too
+            bytes_of = erase.forms([*texts, *map(draft.normal_of, gone)])
+            clean = self._store.scrub(lambda path: erase.bytes_hold(path, bytes_of))
+            file = getattr(self._store, "file", self._store.path)
+            found = erase.copies(self.user, texts, file)
+        if not clean:
+            raise StoreError(
+                "it is erased, but another program is reading the memory and keeps its old bytes on disk until it"
+                " closes it; close it and erase again to be sure"
+            )
+        return erase.Erased(tuple(record.id for record in gone), cleaned, tuple(also), tuple(found))
 
     def conflicts(self) -> list[Json]:
         """Pending records with the active ones that they contradict: dicts of id, text, against, against_text."""

@@ -10,7 +10,7 @@ import pathlib
 import sqlite3
 import threading
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from ..errors import StoreError
@@ -144,6 +144,37 @@ class Store:
 
     def _committing(self, db: sqlite3.Connection) -> None:
         """What has to be done before a transaction counts: nothing, where SQLite keeps the file itself."""
+
+    def text_columns(self, db: sqlite3.Connection) -> list[tuple[str, str]]:
+        """(table, column) of every text that is kept for a user; what is erased is looked for in each."""
+        found = []
+        tables = db.execute("SELECT name FROM sqlite_master WHERE type='table' ORDER BY name").fetchall()
+        for (table,) in tables:
+            columns = {name: kind for _, name, kind, *_ in db.execute(f"PRAGMA table_info({table})")}
+            if "user" in columns:
+                found += [
+                    (table, name) for name, kind in columns.items() if kind == "TEXT" and name != "user"
+                ]
+        return found
+
+    def scrub(self, holds: Callable[[pathlib.Path], bool]) -> bool:
+        """Take what was deleted out of the file's bytes. `holds` tells whether a file still has it.
+
+        Returns False where it could not be done, because another process is reading an older state.
+        """
+        if self.path is None:
+            return True
+        with self._lock, _told(self.path):
+            db = self._connection()
+            for vacuum in (False, True):
+                # Pages are overwritten as they are freed, but a page that was rebuilt may keep a stale copy.
+                if vacuum:
+                    db.execute("VACUUM")
+                db.execute("PRAGMA wal_checkpoint(TRUNCATE)").fetchall()
+                wal = self.path.with_name(self.path.name + "-wal")
+                if not (holds(self.path) or (wal.exists() and holds(wal))):
+                    return True
+        return not (wal.exists() and holds(wal))
 
     def close(self) -> None:
         """Close the file; it opens again at the next use."""
