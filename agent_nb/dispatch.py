@@ -10,6 +10,7 @@ import time
 from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING, Any
 
+from . import evidence
 from .errors import ToolInputError
 from .events import ApprovalAsked, ApprovalGiven, Event, ToolFinished, ToolStarted
 from .task import Observation, Task
@@ -34,7 +35,7 @@ def run(task: Task, bench: Bench) -> Iterator[Event]:
     for call in task.calls:
         tool = bench.toolbox.get(call["name"])
         yield ToolStarted(**mark, **_named(call), effect=tool.effect if tool else "read")
-        refused = _refused(call, tool, bench)
+        refused = _refused(task, call, tool, bench)
         if refused is None and tool is not None and tool.parallel and not _asks(tool):
             waiting += 1
             _in_thread(bench, call, parallel)
@@ -74,7 +75,7 @@ def _asks(tool: Tool) -> bool:
     return tool.effect != "read" and getattr(tool, "asks", True)
 
 
-def _refused(call: Json, tool: Tool | None, bench: Bench) -> Observation | None:
+def _refused(task: Task, call: Json, tool: Tool | None, bench: Bench) -> Observation | None:
     """Why the call may not run at all, or None."""
     allowed = bench.limits.tools
     names = ", ".join(schema["name"] for schema in bench.schemas()) or "none"
@@ -86,7 +87,21 @@ def _refused(call: Json, tool: Tool | None, bench: Bench) -> Observation | None:
         bench.toolbox.validate(call["name"], call["input"])
     except ToolInputError as error:
         return refusal(call, "bad_input", str(error), field=error.field, expected=error.expected)
+    if tool.effect != "read" and (made_up := evidence.invented(call["input"], tool.keys, _told(task, bench))):
+        field, value = next(iter(made_up.items()))
+        text = f"{field} {value!r} was neither given by the user nor seen in a result; ask the user for it"
+        return refusal(call, "invented", text, field=field)
     return None
+
+
+def _told(task: Task, bench: Bench) -> list[str]:
+    """What the user said, tools answered and memory holds: where an identifier may come from."""
+    texts = [task.goal, task.memory_text, *(seen.text for seen in task.observations)]
+    messages = [m for turn in bench.turns for m in turn if m["role"] == "user"]
+    for block in (block for message in messages for block in message["content"]):
+        inner = block.get("content") if block.get("type") == "tool_result" else [block]
+        texts += [str(part["text"]) for part in inner or () if isinstance(part, dict) and "text" in part]
+    return texts
 
 
 def _approved(

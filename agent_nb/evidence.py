@@ -13,6 +13,7 @@ import bisect
 import dataclasses
 import itertools
 import json
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
@@ -24,6 +25,8 @@ CELLS = 12
 """Rows and columns of a table whose cells are taken for arithmetic."""
 BY_CHANCE = 0.1
 """Arithmetic over a table explains a number only where fewer results than this would hit it by chance."""
+
+_IDENTIFIER = re.compile(r"(?=\D*\d)[^\s,;，；]{2,64}")
 
 _IN = {
     ("min", "minute", "minutes", "mins", "分钟"): (60,),
@@ -91,6 +94,23 @@ def trace(answer: str, seen: Iterable[tuple[str, str]]) -> list[Number]:
     more += [result for name, text in told for result in _tables(name, text)]
     tables = sorted(more, key=lambda result: abs(result.value))
     return [number if number.sources else _computed(figure, number, tables) for figure, number in found]
+
+
+def invented(given: dict[str, Any], keys: Sequence[str], texts: Sequence[str]) -> dict[str, str]:
+    """The arguments among `keys` whose value is an identifier (one word with a digit in it) that no text holds.
+
+    A model that lacks an order's number must ask for it: one that it makes up may belong to somebody else.
+    """
+    named = {key: str(given[key]).strip() for key in keys if isinstance(given.get(key), str | int)}
+    ids = {key: value for key, value in named.items() if _IDENTIFIER.fullmatch(value)}
+    if not ids:
+        return {}
+    told = "\n".join(texts).casefold()
+    return {
+        key: value
+        for key, value in ids.items()
+        if not re.search(rf"(?<![a-z0-9]){re.escape(value.casefold())}(?![a-z0-9])", told)
+    }
 
 
 # -- held as it is ---------------------------------------------------------------------------------------------

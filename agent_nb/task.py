@@ -27,7 +27,8 @@ class Observation:
         ms: milliseconds it took.
         cached: the same read call was answered before in this session.
         keys: declared key outputs (ids, statuses) for the task-state slot.
-        kind: "" or why it was not run: unknown_tool, bad_input, denied, not_allowed, interrupted, failed.
+        kind: "" or why it was not run: unknown_tool, bad_input, invented, denied, not_allowed, interrupted,
+            failed.
     """
 
     id: str

@@ -476,3 +476,37 @@ def test_a_result_of_this_run_is_named_before_the_goal_as_a_numbers_source():
     made = session([reply(use("add", a=20, b=30)), reply(say("The sum is 50."))])
     result = made.run("is 20 + 30 really 50?")
     assert [source.split()[-1] for source in result.evidence[0].sources] == ["add", "goal"]
+
+
+@pytest.mark.parametrize(
+    ("goal", "given", "ok"),
+    [
+        ("Cancel order A-17", {"order_id": "A-17"}, True),
+        ("Cancel order a-17, please", {"order_id": "A-17"}, True),
+        ("Cancel my order", {"order_id": "A-17"}, False),
+        ("Cancel order A-170", {"order_id": "A-17"}, False),
+        ("Cancel order A-17", {"order_id": "A-17", "note": "B-99 is late"}, True),  # no identifier
+        ("Cancel what `find` shows", {"order_id": "A-42"}, True),  # seen in a result
+    ],
+)
+def test_a_write_never_runs_on_an_identifier_that_nobody_gave(goal, given, ok):
+    done = []
+
+    @tool
+    def find() -> str:
+        """Find the order."""
+        return "order A-42"
+
+    @tool(effect="write", keys=("order_id", "note"))
+    def cancel(order_id: str, note: str = "") -> str:
+        """Cancel an order."""
+        done.append(order_id)
+        return "cancelled"
+
+    first = {"content": [{"type": "tool_use", "id": "f", "name": "find", "input": {}}]}
+    second = {"content": [{"type": "tool_use", "id": "c", "name": "cancel", "input": given}]}
+    model = ScriptedModel([first, second, {"content": [{"type": "text", "text": "Ready."}]}])
+    result = Session(model=model, tools=[find, cancel], memory=None, approve="auto").run(goal)
+    seen = result.task.observations[1]
+    assert (seen.ok, seen.kind) == ((True, "") if ok else (False, "invented"))
+    assert done == ([given["order_id"]] if ok else [])

@@ -128,7 +128,8 @@ def tool(function: Callable[..., Any] | None = None, /, **settings: Any) -> Any:
         effect: read, write or external; the last two ask before they run.
         takes: seconds that a call is expected to take.
         memory: none, short or long: what is worth keeping of its results.
-        keys: names of arguments or result fields (ids, statuses) that the task keeps at hand.
+        keys: names of arguments or result fields (ids, statuses) that the task keeps at hand; a tool that
+            writes is not run with an identifier under such a name that nobody gave and no result showed.
         parallel: may leave the main thread and run beside other tools.
         name: in place of the function's own.
         asks: False: never asks, though it writes.

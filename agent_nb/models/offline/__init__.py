@@ -59,11 +59,11 @@ class OfflineModel:
             max_tokens: not used: answers are short.
             tool_choice: {"type": "none"} asks for an answer without another call.
         """
-        goals, results = _history(messages)
+        goals, results, asked = _history(messages)
         goal = goals[-1] if goals else ""
         say = Words(is_chinese(goal))
         may_call = (tool_choice or {}).get("type") != "none"
-        thought, calls = _next(goal, goals[:-1], results, system, tools, say, may_call)
+        thought, calls = _next(goal, goals[:-1], results, asked, system, tools, say, may_call)
         content: list[Json] = [{"type": "text", "text": thought}]
         # Of what was said so far, not of how much: a cell that runs again meets a history with other calls in it.
         mark = hashlib.sha256(json.dumps(messages, default=str).encode()).hexdigest()[:16]
@@ -72,8 +72,8 @@ class OfflineModel:
         for piece in re.findall(r"\S+\s*(?:\S+\s*){0,5}|\s+", thought):
             yield {"type": "text_delta", "text": piece}
         written = thought + "".join(json.dumps(given, ensure_ascii=False) for _, given in calls)
-        asked = system + json.dumps(tools, ensure_ascii=False, default=str)
-        usage = {"input_tokens": _estimate(asked) + _size(messages), "output_tokens": _estimate(written)}
+        standing = system + json.dumps(tools, ensure_ascii=False, default=str)
+        usage = {"input_tokens": _estimate(standing) + _size(messages), "output_tokens": _estimate(written)}
         stop = "tool_use" if calls else "end_turn"
         yield {
             "type": "message",
@@ -85,13 +85,14 @@ def _next(
     goal: str,
     earlier: list[str],
     results: list[tuple[str, Json, Json]],
+    asked: bool,
     system: str,
     tools: list[Json],
     say: Words,
     may_call: bool,
 ) -> tuple[str, list[tuple[str, Json]]]:
     """Run the work again over the results that there are: (text, calls), without calls where it is the answer."""
-    steps = _work(goal, earlier, system, tools, say)
+    steps = _work(goal, earlier, asked, system, tools, say)
     done = list(results)
     try:
         thought, name, given = next(steps)
@@ -126,7 +127,7 @@ def _taken(done: list[tuple[str, Json, Json]], name: str, given: Json) -> Json |
     return found[2]
 
 
-def _work(goal: str, earlier: list[str], system: str, tools: list[Json], say: Words) -> Steps:
+def _work(goal: str, earlier: list[str], asked: bool, system: str, tools: list[Json], say: Words) -> Steps:
     """What the goal is about: memory, one of the user's tools, or the data."""
     names = {t["name"] for t in tools}
     goal = re.split(r"(?im)^\s*done when:\s*$", goal)[0]
@@ -134,25 +135,22 @@ def _work(goal: str, earlier: list[str], system: str, tools: list[Json], say: Wo
         return say("What would you like to know?", "想知道什么？")
     if wanted := remembering.wants(goal):
         return (yield from remembering.remember(goal, *wanted, names, say))
-    context = _pending(earlier)
-    tool = tooltalk.pick(goal, tools) or (
-        tooltalk.pick(context[-1], tools) if context and _is_argument(goal) else None
-    )
+    context = earlier[-2:] if _SPEAKS_OF_IT.search(goal) or (asked and _is_argument(goal)) else []
+    tool = tooltalk.pick(goal, tools) or (tooltalk.pick(context[-1], tools) if context else None)
     if tool is not None and not _about_data(goal, names):
-        return (yield from tooltalk.converse(goal, context if _is_argument(goal) else [], tool, say))
+        return (yield from tooltalk.converse(goal, context, tool, say))
     if "query_sql" not in names and "list_variables" not in names:
-        return tooltalk.unsupported(say)
+        return tooltalk.unsupported(sorted(names), say)
     handed = system.partition("The user hands over these variables:")[2].partition("\n\n")[0]
     return (yield from analysis.analyse(goal, earlier, remembered(system), handed, names, say))
 
 
+_SPEAKS_OF_IT = re.compile(r"\b(?:it|its|that (?:one|order))\b|它|该|这个|那个", re.IGNORECASE)
+
+
 def _is_argument(goal: str) -> bool:
-    """Whether a goal only gives what was asked for before ("it is A-1001", "2")."""
+    """Whether a goal only gives what was asked for before ("A-1001", "2")."""
     return len(goal.split()) <= 12 and bool(re.search(r"\d|\"|“|@|:", goal))
-
-
-def _pending(earlier: list[str]) -> list[str]:
-    return earlier[-2:]
 
 
 def _about_data(goal: str, names: set[str]) -> bool:
@@ -163,15 +161,18 @@ def _about_data(goal: str, names: set[str]) -> bool:
     return bool(re.search(pattern, goal.lower()))
 
 
-def _history(messages: list[Json]) -> tuple[list[str], list[tuple[str, Json, Json]]]:
-    """The user's goals in order, and (tool, input, result) of the calls made for the last one."""
+def _history(messages: list[Json]) -> tuple[list[str], list[tuple[str, Json, Json]], bool]:
+    """The user's goals in order, (tool, input, result) of the calls made for the last one, and whether it
+    came after a question to the user."""
     goals: list[str] = []
+    said, asked = "", False
     calls: dict[str, tuple[str, Json]] = {}
     results: list[tuple[str, Json, Json]] = []
     for message in messages:
         blocks = _blocks(message)
         if message.get("role") == "assistant":
             calls |= {b["id"]: (b["name"], b["input"]) for b in blocks if _is(b, "tool_use")}
+            said = "\n".join(b["text"] for b in blocks if _is(b, "text"))
             continue
         answers = [b for b in blocks if _is(b, "tool_result")]
         if answers:
@@ -184,8 +185,8 @@ def _history(messages: list[Json]) -> tuple[list[str], list[tuple[str, Json, Jso
             text = "\n".join(b["text"] for b in blocks if _is(b, "text"))
             if text.strip() and not (goals and _SENT_BACK.match(text)):
                 goals.append(text)
-                results = []
-    return goals, results
+                results, asked = [], said.rstrip().endswith(("?", "？"))
+    return goals, results, asked
 
 
 def _was_interrupted(got: Json) -> bool:

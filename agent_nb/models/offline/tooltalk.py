@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Generator
+from collections.abc import Generator, Sequence
 from typing import Any
 
 from . import lexicon
@@ -114,9 +114,14 @@ def pick(goal: str, tools: list[Json]) -> Json | None:
 
 
 def converse(goal: str, context: list[str], tool: Json, say: Words) -> Steps:
-    """Fill the tool's arguments from the goal (and the goals that led to it), call it, report what it says."""
+    """Fill the tool's arguments from the goal, call it, report what it says.
+
+    `context`: the goals that led to this one; they give only what the goal itself does not.
+    """
     schema = tool.get("input_schema") or {}
-    filled = arguments(" \n".join([*context, goal]), goal, schema)
+    filled = arguments(goal, schema)
+    if context and any(n not in filled for n in schema.get("required", [])):
+        filled = arguments(" \n".join([*context, goal]), schema) | filled
     lacking = [n for n in schema.get("required", []) if n not in filled]
     if lacking:
         properties = schema.get("properties", {})
@@ -164,7 +169,7 @@ def told(got: Json) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def arguments(text: str, goal: str, schema: Json) -> Json:
+def arguments(text: str, schema: Json) -> Json:
     """The arguments that stand in the text, by type, name, enum and pattern; what is not there is left out."""
     filled: Json = {}
     used: list[tuple[int, int]] = []
@@ -360,9 +365,12 @@ def _about(spec: Json) -> str:
     return f" ({told})" if told else ""
 
 
-def unsupported(say: Words) -> str:
-    """No rule covers the goal."""
+def unsupported(names: Sequence[str], say: Words) -> str:
+    """No rule covers the goal; `names`: of the mounted tools."""
+    mine = [name for name in names if not name.endswith("_memory")]
+    listed, zh = ", ".join(mine) or "none", "、".join(mine) or "无"
     return say(
-        f"I did not understand this: no rule of mine and no mounted tool covers it. Use a language model for it (-m {MODEL}), or what would you like to know about the data?",
-        f"我没看懂：没有规则或工具能处理。请用语言模型（-m {MODEL}），或者告诉我想了解数据的什么？",
+        f"I did not understand this: no rule of mine and no mounted tool covers it (tools: {listed}). "
+        f"Use a language model for it (-m {MODEL}), or which of the tools do you need?",
+        f"我没看懂：没有规则或工具能处理（工具：{zh}）。请用语言模型（-m {MODEL}），或者告诉我需要哪个工具？",
     )

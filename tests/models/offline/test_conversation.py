@@ -148,6 +148,31 @@ def test_the_answer_to_the_question_completes_the_call(ask):
     assert [(n, i["order_id"]) for n, i, _ in answer.calls] == [("apply_refund", "A-1001")]
 
 
+@pytest.mark.parametrize(
+    ("earlier", "goal", "wanted"),
+    [
+        ("Where is order A-1001?", "Change the address of order A-1002 to 5 Main Street", "A-1002"),
+        ("Where is order A-1001?", "Refund order A-1002", "A-1002"),
+        ("查询订单A-1001", "把订单A-1002的地址改成 人民路5号", "A-1002"),
+        ("查询订单A-1001", "订单A-1002退款", "A-1002"),
+        ("Where is order A-1001?", "Refund it", "A-1001"),
+        ("Where is order A-1001?", "Change its address to 5 Main Street", "A-1001"),
+    ],
+)
+def test_the_goals_own_order_is_meant_and_never_an_earlier_one(ask, earlier, goal, wanted):
+    answer = ask([earlier, goal], {}, tools=DESK, data=False)
+    assert [given["order_id"] for _, given, _ in answer.calls[1:]] == [wanted]
+
+
+@pytest.mark.parametrize(
+    "goal", ["Change the address to 5 Main Street", "I want a refund of 2 pieces", "我要退款2件"]
+)
+def test_an_order_that_was_spoken_of_earlier_is_not_taken_for_a_new_wish(ask, goal):
+    answer = ask(["Where is order A-1001?", goal], {}, tools=DESK, data=False)
+    assert len(answer.calls) == 1
+    assert answer.asks
+
+
 def test_two_order_numbers_are_not_guessed_between(ask):
     assert ask("refund A-1001 or A-1002", {}, tools=DESK, data=False).calls == []
 
@@ -171,7 +196,7 @@ def test_arguments_by_type_and_pattern():
         "required": ["to", "day", "size", "count", "note", "code"],
     }
     text = 'Send 3 large boxes XY-2044 to ana@example.org on 2024-05-06 with the note "ring twice"'
-    assert tooltalk.arguments(text, text, schema) == {
+    assert tooltalk.arguments(text, schema) == {
         "to": "ana@example.org",
         "day": "2024-05-06",
         "size": "large",
