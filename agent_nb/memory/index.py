@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 from . import forget, store, turns
 from .record import MemoryRecord
+from .text import faint
 
 if TYPE_CHECKING:
     import sqlite3
@@ -26,6 +27,9 @@ K1, B = 0.9, 0.4
 
 SMALL = 50
 """A store counts as at least this large when terms are weighed: in a store of one, no word would be rare."""
+
+FAINT = 0.4
+"""Weight of a Chinese bigram that may straddle two words; one that no memory holds does not count at all."""
 
 NEVER = math.inf
 
@@ -42,7 +46,7 @@ class Index:
         self.places: dict[str, int] = {}
         self.rows: list[str | MemoryRecord] = []
         self.alive, self.types, self.lengths = bytearray(), array("b"), array("i")
-        self.expires = array("d")
+        self.expires, self.created = array("d"), array("d")
         self.sessions = turns.Sessions()
         self.postings: dict[str, tuple[array[int], array[int]]] = {}
         self.frequency: Counter[str] = Counter()
@@ -74,7 +78,7 @@ class Index:
 
     def _apply(self, row: Sequence[Any], embedder: Any) -> tuple[int, bytes] | None:
         """Take in one written row; gives its place and vector (b"" for none) where it is new."""
-        id, status, data, terms, key, type, expires, session, name, vector = row
+        id, status, data, terms, key, type, expires, session, created, name, vector = row
         place = self.places.get(id)
         if place is not None and status == "active":
             self.rows[place] = data
@@ -88,6 +92,7 @@ class Index:
             self._add(place, json.loads(terms), key)
             self.types.append(store.TYPE_CODES.get(type, -1))
             self.expires.append(_ends(expires, type))
+            self.created.append(datetime.datetime.fromisoformat(created).timestamp())
             self.sessions.add(place, session if type == "episode" else "", data)
             return place, vector if embedder is not None and name == embedder.name else b""
         return None
@@ -154,9 +159,10 @@ class Index:
         return {place for term in asked for subject, place in self.subjects.get(term, ()) if subject <= asked}
 
     def weight(self, term: str) -> float:
-        """idf = ln(1 + (N − n + ½) / (n + ½)), with N at least SMALL."""
+        """idf = ln(1 + (N − n + ½) / (n + ½)), with N at least SMALL; FAINT of it where a term is hardly one."""
         n = self.frequency[term]
-        return math.log(1 + (max(self.active, SMALL) - n + 0.5) / (n + 0.5))
+        share = (FAINT if n else 0.0) if faint(term) else 1.0
+        return share * math.log(1 + (max(self.active, SMALL) - n + 0.5) / (n + 0.5))
 
     def lexical(self, terms: Sequence[str]) -> Floats:
         """BM25 of every place (float32 (n,)) divided by the sum of the weights, about the share it covers."""
@@ -164,7 +170,7 @@ class Index:
 
         average = self.length / self.active if self.active else 1.0
         known = sorted(set(terms))
-        whole = sum(self.weight(term) for term in known)
+        whole = sum(self.weight(term) for term in known) or 1.0
         scores = np.zeros(len(self.rows), np.float32)
         lengths = np.frombuffer(self.lengths, np.int32)
         for term in known:
@@ -181,7 +187,7 @@ class Index:
         return cosines
 
 
-_COLUMNS = "id, status, data, terms, key, type, expires, session, embedder, vector"
+_COLUMNS = "id, status, data, terms, key, type, expires, session, created, embedder, vector"
 
 
 def _ends(expires: str | None, type: str) -> float:

@@ -14,7 +14,7 @@ from typing import Any
 
 from ..errors import SettingError, StoreError
 from ..places import home
-from . import consolidate, diagnose, draft, embed, erase, forget, ledger, load, settings, store, writing
+from . import consolidate, diagnose, draft, embed, erase, forget, ledger, load, settings, store, terms, writing
 from .index import Index
 from .load import Question, Recall
 from .pickle import PickleStore, RankedIndex
@@ -97,6 +97,7 @@ class Memory:
         vectors = self._embedded(records)
         done = []
         with self._lock, self._store.writing(self.user) as db:
+            terms.renew(db, self.user)
             for record, vector in zip(records, vectors, strict=True):
                 done.append(writing.place(db, record, vector, self._embedder_name))
         self._forget_daily()
@@ -142,6 +143,11 @@ class Memory:
             return load.recall(question, index, embedder)
 
     def _fresh_index(self) -> Index:
+        with self._store.reading() as db:
+            outdated = terms.outdated(db, self.user)
+        if outdated:
+            with self._store.writing(self.user) as db:
+                terms.renew(db, self.user)
         with self._store.reading() as db:
             self._index.refresh(db, self.user, self._embedder)
         lacking = self._index.lacking

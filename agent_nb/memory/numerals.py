@@ -19,13 +19,23 @@ _TENS = {
 }
 WORDS = {word: str(n) for word, n in (_SMALL | _TENS).items()}
 """The digits of a number that is one English word."""
-_LARGE = {"hundred": 100, "thousand": 1_000, "k": 1_000, "million": 10**6, "m": 10**6, "billion": 10**9, "b": 10**9}
+_LARGE = {
+    "hundred": 100,
+    "thousand": 1_000,
+    "k": 1_000,
+    "million": 10**6,
+    "m": 10**6,
+    "billion": 10**9,
+    "b": 10**9,
+}
 _ENGLISH = re.compile(
-    rf"\b(?:({'|'.join(_TENS)})(?:[- ]({'|'.join(list(_SMALL)[1:10])}))?|({'|'.join(_SMALL)}))\b", re.IGNORECASE
+    rf"\b(?:({'|'.join(_TENS)})(?:[- ]({'|'.join(list(_SMALL)[1:10])}))?|({'|'.join(_SMALL)}))\b",
+    re.IGNORECASE,
 )
 _COMPOUND = re.compile(r"ty[- ]|hundred|thousand|illion", re.IGNORECASE)
 _SCALED = re.compile(
-    r"(?<![\w.,])(\d+(?:,\d{3})*(?:\.\d+)?)(?:[ -]?(hundred|thousand|million|billion)|([KkMB]))(?![\w])", re.IGNORECASE
+    r"(?<![\w.,])(\d+(?:,\d{3})*(?:\.\d+)?)(?:[ -]?(hundred|thousand|million|billion)|([KkMB]))(?![\w])",
+    re.IGNORECASE,
 )
 _GROUPED = re.compile(r"(?<![\w.,])\d{1,3}(?:,\d{3})+(?![\w,])")
 
@@ -38,7 +48,9 @@ _COUNTED = (
 # A numeral is one by itself where it has two signs, one of them a power of ten; a single one only before what it
 # counts. 周三, 星期三 and 三明治 are no numbers.
 _CHINESE = re.compile(
-    r"(?<![周期拜])(?:百分之)?(?=[零〇一二三四五六七八九十百千万亿两]{2,}|[一二三四五六七八九十两][" + _COUNTED + "季])"
+    r"(?<![周期拜])(?:百分之)?(?=[零〇一二三四五六七八九十百千万亿两]{2,}|[一二三四五六七八九十两]["
+    + _COUNTED
+    + "季])"
     r"[零〇一二三四五六七八九十百千万亿两]+"
 )
 _MIXED = re.compile(r"(\d+(?:\.\d+)?)([百千万亿]+)")

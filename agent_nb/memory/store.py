@@ -73,6 +73,13 @@ _MIGRATIONS = [
     CREATE TABLE settings (user TEXT NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (user, name));
     CREATE INDEX records_ends ON records (user, status, expires);
     """,
+    # Which version of the tokeniser made a user's terms; what the user calls by several names; when things happened.
+    """
+    ALTER TABLE records ADD COLUMN created TEXT AS (json_extract(data, '$.created'));
+    ALTER TABLE changes ADD COLUMN tokens INTEGER NOT NULL DEFAULT 1;
+    CREATE TABLE synonyms (n INTEGER PRIMARY KEY AUTOINCREMENT, user TEXT NOT NULL, term TEXT NOT NULL,
+        means TEXT NOT NULL, UNIQUE (user, term, means));
+    """,
 ]
 BUSY_S = 20.0
 SOME = 400
@@ -204,13 +211,18 @@ def put(
             record.superseded_by,
             normal,
             key,
-            json.dumps(terms, ensure_ascii=False),
+            listed(terms),
             record.embedder if vector else "",
             vector,
             dump(record),
             record.user,
         ),
     )
+
+
+def listed(terms: Sequence[str]) -> str:
+    """Terms as the column of that name holds them."""
+    return json.dumps(terms, ensure_ascii=False)
 
 
 def update(db: sqlite3.Connection, record: MemoryRecord) -> None:
