@@ -14,7 +14,20 @@ from typing import Any
 
 from ..errors import SettingError, StoreError
 from ..places import home
-from . import consolidate, diagnose, draft, embed, erase, forget, ledger, load, settings, store, terms, writing
+from . import (
+    consolidate,
+    diagnose,
+    draft,
+    embed,
+    erase,
+    forget,
+    ledger,
+    load,
+    settings,
+    store,
+    terms,
+    writing,
+)
 from .index import Index
 from .load import Question, Recall
 from .pickle import PickleStore, RankedIndex
