@@ -45,6 +45,7 @@ class Hit:
     importance: float
     freshness: float
     reason: str
+    note: str = ""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -92,26 +93,61 @@ class Question:
     now: datetime.datetime | None = None
     decay: float = DECAY
 
+    def moment(self) -> datetime.datetime:
+        """When it is asked."""
+        return self.now or datetime.datetime.now(datetime.UTC)
 
-def recall(question: Question, index: Index, embedder: Any) -> Recall:
-    """Walk the four gates over one user's index; nothing in the store changes."""
-    started = time.perf_counter()
-    now = question.now or datetime.datetime.now(datetime.UTC)
+
+@dataclasses.dataclass(frozen=True)
+class Gathered:
+    """What came through the first three gates: what each kept, and the hits, the best first; `scope` of a team's."""
+
+    gates: list[Json]
+    passed: list[Hit]
+    scope: str = ""
+
+
+def gather(question: Question, index: Index, embedder: Any) -> Gathered:
+    """Walk the first three gates over one owner's index; nothing in the store changes."""
+    now = question.moment()
     terms = list(dict.fromkeys(tokens(question.text)))
     gates: list[Json] = [_query_gate(question.text, terms)]
     found = _candidates(question, terms, index, embedder, now, gates)
     passed = _scored(question, found, index, now, gates)
-    hits, used = _within_budget(question, passed, gates)
-    text = "\n".join(line(hit.record) for hit in hits)
+    return Gathered(gates, passed)
+
+
+def finish(question: Question, found: Gathered, started: float) -> Recall:
+    """The fourth gate, and the block for the window. `started`: when the recall began (perf_counter)."""
+    gates = list(found.gates)
+    hits, used = _within_budget(question, found.passed, gates)
+    text = "\n".join(line(hit.record, question.moment(), hit.note) for hit in hits)
     ms = round((time.perf_counter() - started) * 1000, 2)
     return Recall(question.text, tuple(hits), text, used, tuple(gates), ms)
 
 
-def line(record: MemoryRecord) -> str:
+def line(record: MemoryRecord, now: datetime.datetime, note: str = "") -> str:
     """A record as it stands in the window. It is data: it can neither end its line nor its fence."""
     whole = record.text.encode("utf-8", "replace").decode()
     text = " ".join(whole.split()).translate(_FENCE)
-    return f"- [{record.type} · {record.created:%Y-%m-%d} · {record.source} · {record.id}] {text}"
+    _, is_team, team = record.user.partition("team:")
+    parts = [record.type, f"{record.created:%Y-%m-%d}", _age(now - record.created), record.source]
+    parts += [f"team {team}"] if is_team else []
+    parts += [record.id] + ([note] if note else [])
+    return f"- [{' · '.join(parts)}] {text}"
+
+
+def _age(passed: datetime.timedelta) -> str:
+    days = passed.days
+    if days < 1:
+        return "today"
+    return (
+        f"{days} d ago"
+        if days < 60
+        else f"{days // 30} months ago"
+        if days < 730
+        else f"{days // 365} years ago"
+    )
 
 
 def _query_gate(text: str, terms: list[str]) -> Json:
@@ -232,14 +268,15 @@ def _scored(
         | {
             "threshold": threshold,
             "floor": floor,
-            "listed": [_row(hit, hit.record.id in kept) for hit in hits[:LISTED]],
+            "listed": [row(hit, hit.record.id in kept) for hit in hits[:LISTED]],
         }
         | {"unlisted": max(0, len(hits) - LISTED)}
     )
     return passed
 
 
-def _row(hit: Hit, passed: bool) -> Json:
+def row(hit: Hit, passed: bool) -> Json:
+    """A hit as gate 3 lists it."""
     names = ("score", "similarity", "importance", "freshness", "reason")
     return {
         "id": hit.record.id,
@@ -256,7 +293,7 @@ def _within_budget(question: Question, passed: list[Hit], gates: list[Json]) -> 
     for hit in passed:
         if len(hits) >= question.k:
             break
-        cost = estimate_tokens(line(hit.record))
+        cost = estimate_tokens(line(hit.record, question.moment(), hit.note))
         if used + cost > question.budget:
             skipped.append({"id": hit.record.id, "tokens": cost})
             continue

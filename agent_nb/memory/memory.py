@@ -9,25 +9,13 @@ import math
 import os
 import pathlib
 import threading
+import time
 from collections.abc import Iterable, Sequence
 from typing import Any
 
 from ..errors import SettingError, StoreError
 from ..places import home
-from . import (
-    consolidate,
-    diagnose,
-    draft,
-    embed,
-    erase,
-    forget,
-    ledger,
-    load,
-    settings,
-    store,
-    terms,
-    writing,
-)
+from . import (consolidate, diagnose, draft, embed, erase, forget, graph, ledger, load, settings, store, terms, together, writing,)
 from .index import Index
 from .load import Question, Recall
 from .pickle import PickleStore, RankedIndex
@@ -56,6 +44,7 @@ class Memory:
         self.user = user
         self.where = str(home() / "memory.db") if where is None else str(where)
         self._store, self._index = _opened(where)
+        self.team: Memory | None = None
         self._embedder: Any = embed.choose(embedder)
         self._lock = threading.RLock()
         self._warmed = False
@@ -113,7 +102,7 @@ class Memory:
             terms.renew(db, self.user)
             for record, vector in zip(records, vectors, strict=True):
                 done.append(writing.place(db, record, vector, self._embedder_name))
-        self._forget_daily()
+        self._open()
         return done
 
     @property
@@ -145,15 +134,28 @@ class Memory:
             threshold: of the score; 0 lifts every floor. types: only these.
             now: the moment the question is asked, for freshness and expiry.
         """
+        started = time.perf_counter()
+        moment = draft.moment(now)
+        question = Question(draft.sendable(query), k, budget, threshold, types, moment, self.decay)
+        found = self._gathered(question)
+        if self.team is not None:
+            theirs = self.team._gathered(question)
+            found = together.joined(found, dataclasses.replace(theirs, scope=together.scope(self.team.user)))
+        found = together.bound(question, found, self._constraints(question.text))
+        found = dataclasses.replace(found, passed=together.marked(found.passed))
+        return load.finish(question, found, started)
+
+    def _gathered(self, question: Question) -> load.Gathered:
         with self._lock:
-            self._forget_daily()
+            self._open()
             index = self._fresh_index()
-            embedder = (
-                self._embedder if index.active else None
-            )  # it takes seconds to load; an empty store needs none
-            moment = draft.moment(now)
-            question = Question(draft.sendable(query), k, budget, threshold, types, moment, self.decay)
-            return load.recall(question, index, embedder)
+            # It takes seconds to load; an empty store needs none.
+            return load.gather(question, index, self._embedder if index.active else None)
+
+    def _constraints(self, question: str) -> list[graph.Constraint]:
+        with self._store.reading() as db:
+            own = graph.constraints(db, self.user, question)
+        return own + (self.team._constraints(question) if self.team is not None else [])
 
     def _fresh_index(self) -> Index:
         with self._store.reading() as db:
@@ -201,6 +203,14 @@ class Memory:
         """The whole chain that a record belongs to, the oldest first, from any of its ids."""
         with self._store.reading() as db:
             return store.chain(db, self.user, draft.sendable(id))
+
+    def graph(self, entity: str | None = None) -> Json:
+        """What is related to what: dict of nodes (id, records) and edges (source, relation, target, record).
+
+        `entity`: only what is linked to it, in any number of steps.
+        """
+        with self._store.reading() as db:
+            return graph.graph(db, self.user, entity)
 
     def why(self, question: str) -> diagnose.Diagnosis:
         """Why the question does not recall what it should: not written, not recalled, or not injected."""
@@ -342,7 +352,8 @@ class Memory:
             with self._store.writing(self.user) as db:
                 return forget.run(db, self.user, moment, trusted)
 
-    def _forget_daily(self) -> None:
+    def _open(self) -> None:
+        """What is done when a store is opened, and then once a day: forget, and read what was never read."""
         now = datetime.datetime.now(datetime.UTC)
         if self._day == now.date():
             return
@@ -352,6 +363,8 @@ class Memory:
                 due = forget.is_due_today(db, self.user, now)
             if due:
                 with self._store.writing(self.user) as db:
+                    if graph.is_behind(db, self.user):
+                        graph.catch_up(db, self.user)
                     if forget.is_due_today(db, self.user, now):  # another process may have been faster
                         forget.run(db, self.user, now, trusted=False)
 

@@ -80,6 +80,13 @@ _MIGRATIONS = [
     CREATE TABLE synonyms (n INTEGER PRIMARY KEY AUTOINCREMENT, user TEXT NOT NULL, term TEXT NOT NULL,
         means TEXT NOT NULL, UNIQUE (user, term, means));
     """,
+    # What records state of how things are related; see `graph`.
+    """
+    CREATE TABLE triples (user TEXT NOT NULL, record TEXT NOT NULL, subject TEXT NOT NULL, relation TEXT NOT NULL,
+        object TEXT NOT NULL);
+    CREATE INDEX triples_relation ON triples (user, relation);
+    CREATE INDEX triples_record ON triples (user, record);
+    """,
 ]
 BUSY_S = 20.0
 SOME = 400
@@ -237,6 +244,7 @@ def delete(db: sqlite3.Connection, user: str, id: str) -> None:
     """Remove a record; open indexes are built anew."""
     db.execute("DELETE FROM records WHERE id=? AND user=?", (id, user))
     db.execute("DELETE FROM marks WHERE record=? AND user=?", (id, user))
+    db.execute("DELETE FROM triples WHERE record=? AND user=?", (id, user))
     db.execute("UPDATE changes SET emptied = n WHERE user=?", (user,))
 
 

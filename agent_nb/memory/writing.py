@@ -9,7 +9,7 @@ import dataclasses
 from typing import Any
 
 from ..errors import SettingError
-from . import draft, statement, store
+from . import draft, graph, statement, store
 from .record import MemoryRecord
 
 Json = dict[str, Any]
@@ -45,6 +45,7 @@ def put(db: Any, record: MemoryRecord, vector: bytes | None, embedder: str) -> M
     if vector is not None:
         record = dataclasses.replace(record, embedder=embedder)
     store.put(db, record, draft.normal_of(record), draft.key_of(record), draft.terms_of(record), vector)
+    graph.keep(db, record)
     return record
 
 
