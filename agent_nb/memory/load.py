@@ -131,23 +131,17 @@ def line(record: MemoryRecord, now: datetime.datetime, note: str = "") -> str:
     whole = record.text.encode("utf-8", "replace").decode()
     text = " ".join(whole.split()).translate(_FENCE)
     _, is_team, team = record.user.partition("team:")
-    parts = [record.type, f"{record.created:%Y-%m-%d}", _age(now - record.created), record.source]
-    parts += [f"team {team}"] if is_team else []
-    parts += [record.id] + ([note] if note else [])
+    when = f"{record.created:%Y-%m-%d}{_age((now - record.created).days)}"
+    parts = [record.type, when, record.source, record.id]
+    parts += ([f"team {team}"] if is_team else []) + ([note] if note else [])
     return f"- [{' · '.join(parts)}] {text}"
 
 
-def _age(passed: datetime.timedelta) -> str:
-    days = passed.days
+def _age(days: int) -> str:
     if days < 1:
-        return "today"
-    return (
-        f"{days} d ago"
-        if days < 60
-        else f"{days // 30} months ago"
-        if days < 730
-        else f"{days // 365} years ago"
-    )
+        return ""
+    told = f"{days} d" if days < 60 else f"{days // 30} months" if days < 730 else f"{days // 365} years"
+    return f" ({told} ago)"
 
 
 def _query_gate(text: str, terms: list[str]) -> Json:
