@@ -15,7 +15,22 @@ from typing import Any
 
 from ..errors import SettingError, StoreError
 from ..places import home
-from . import (consolidate, diagnose, draft, embed, erase, forget, graph, ledger, load, settings, store, terms, together, writing,)
+from . import (
+    consolidate,
+    diagnose,
+    draft,
+    embed,
+    erase,
+    forget,
+    graph,
+    ledger,
+    load,
+    settings,
+    store,
+    terms,
+    together,
+    writing,
+)
 from .index import Index
 from .load import Question, Recall
 from .pickle import PickleStore, RankedIndex
