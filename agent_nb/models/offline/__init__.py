@@ -17,9 +17,9 @@ from typing import Any
 
 from . import analysis, remembering, tooltalk
 from .definitions import remembered
-from .steps import TOGETHER, Steps
+from .steps import TOGETHER
 from .text import is_chinese
-from .wording import Words
+from .wording import Steps, Words
 
 Json = dict[str, Any]
 
@@ -113,7 +113,8 @@ def _next(
             "还没得到答案就被要求停止，不能再调用工具。",
         )
         return f"{say.first_line()}\n\n{stopped}", []
-    return thought, [call for call, result in zip(wanted, seen, strict=True) if result is None]
+    told = say(*thought) if isinstance(thought, tuple) else thought
+    return told, [call for call, result in zip(wanted, seen, strict=True) if result is None]
 
 
 def _taken(done: list[tuple[str, Json, Json]], name: str, given: Json) -> Json | None:

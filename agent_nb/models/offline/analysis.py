@@ -13,8 +13,8 @@ from . import checks, groups, movers, resolve
 from .query import Query
 from .reading import Unclear
 from .schema import Table, tables_of
-from .steps import Failed, Steps
-from .wording import MODEL, Words, number
+from .steps import Failed
+from .wording import MODEL, Steps, Words, number
 
 Json = dict[str, Any]
 

@@ -5,16 +5,15 @@ from __future__ import annotations
 import dataclasses
 import datetime
 import re
-from collections.abc import Generator
 from typing import Any
 
 from .periods import MONTH_NUMBERS, Period, around
 from .reading import Unclear, table_concepts
 from .schema import Column, Table
 from .text import literal, own
+from .wording import Steps
 
 Json = dict[str, Any]
-Steps = Generator[tuple[str, str, Json], Json, Any]
 _EVENTS = frozenset(
     "order revenue transaction invoice payment visit reading flight created event purchase record log sale".split()
 )
@@ -288,7 +287,8 @@ def _the_one(table: Table, choices: list[Column], named: bool) -> Column:
 def _probe(table: Table, label: str, picks: str, source: str) -> Steps:
     query = f"SELECT {picks}\nFROM {source}".replace("\x02", "")
     call = {"query": query, "database": table.database} if table.database else {"query": query}
-    return (yield f"The time of the rows is in {label}; I look at its range.", "query_sql", call)
+    thought = f"The time of the rows is in {label}; I look at its range.", f"时间在 {label}，先看它的范围。"
+    return (yield thought, "query_sql", call)
 
 
 def _range(probe: Json) -> tuple[str, str]:

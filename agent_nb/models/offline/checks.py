@@ -9,9 +9,9 @@ from typing import Any
 from . import groups, statements
 from .query import Query
 from .reading import Unclear
-from .steps import Steps, chart, nothing, records, run, scope
+from .steps import chart, nothing, records, run, scope
 from .text import quote
-from .wording import Words, number, table
+from .wording import Steps, Words, number, table
 
 Json = dict[str, Any]
 

@@ -5,16 +5,15 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Generator
 from typing import Any
 
 from . import lexicon
 from .reading import Raw, Unclear
 from .schema import Column, Table
 from .text import TAKEN, literal, own, quote
+from .wording import Steps
 
 Json = dict[str, Any]
-Steps = Generator[tuple[str, str, Json], Json, Any]
 
 _NOT = re.compile(
     r"(?:\b(?:not(?: from| in| for)?|except(?: for)?|excluding|exclude|excludes|without|other than|apart from|but not|leaving out|ignoring|all but)(?: the)?|除了?|不含|不包括|不算|排除|非|不是)[\s\x01]*$"
@@ -107,10 +106,12 @@ def ground(raw: Raw, fact: Table, joinable: dict[str, Join]) -> Steps:
     if not columns:
         return []
     query = _query(columns[:24], fact, joinable, list(grams), runs, words)
+    named = [*words, *[q for q, _, _ in raw.quoted]] or list(grams)[:6] or runs
     got = yield (
-        "I look up which values these words name: "
-        + ", ".join([*words, *[q for q, _, _ in raw.quoted]] or list(grams)[:6])
-        + ".",
+        (
+            f"I look up which values these words name: {', '.join(named)}.",
+            f"查这些词对应哪些值：{'、'.join(named)}。",
+        ),
         "query_sql",
         {"query": query, "database": fact.database} if fact.database else {"query": query},
     )

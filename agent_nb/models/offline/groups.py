@@ -9,8 +9,8 @@ from typing import Any
 from . import statements
 from .query import Dimension, Measure, Query
 from .reading import Unclear
-from .steps import Steps, chart, group_name, nothing, records, run, scope, what
-from .wording import Words, number, signed, table
+from .steps import chart, group_name, nothing, records, run, scope, what
+from .wording import Steps, Words, number, signed, table
 
 Json = dict[str, Any]
 

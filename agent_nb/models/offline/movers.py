@@ -10,9 +10,9 @@ from . import statements
 from .periods import Period
 from .query import Dimension, Query
 from .reading import Unclear
-from .steps import Steps, chart, records, run, scope, together, what
+from .steps import chart, records, run, scope, together, what
 from .text import literal, own, quote
-from .wording import Words, number, signed, table
+from .wording import Steps, Thought, Words, number, signed, table
 
 Json = dict[str, Any]
 
@@ -58,7 +58,7 @@ def compare(query: Query, names: set[str], say: Words) -> Steps:
 
 def _fetch(
     query: Query, a: Period, b: Period, say: Words
-) -> Generator[tuple[str, str, Json], Json, list[Json]]:
+) -> Generator[tuple[Thought, str, Json], Json, list[Json]]:
     """The whole, and each group where there are groups, side by side."""
     thought = say(
         f"First the whole: {what(query, say)} in {a.label} and {b.label}.",

@@ -172,7 +172,7 @@ def _charts(text: Text, w: Wanted) -> None:
         )
         if text.take(pattern) or (zh and text.take(rf"(?:请?画|用|绘制)?(?:一?[张个]|出)?(?:{zh})图?")):
             w.chart = kind
-            text.take_all(english("draw|plot|visuali[sz]e") + "|画图?|绘制?")
+            text.take_all(english("draw|plot|visuali[sz]e") + "|画[出图]?|绘制?出?")
             return
     if text.take(
         english(
@@ -191,10 +191,11 @@ def _special(text: Text, w: Wanted) -> None:
         english(
             "missing(?: values?| data)?|nulls?|null values?|nans?|empty(?: values| cells)?|incomplete|blanks?"
         )
-        + "|缺失值?|空值|缺少|为空"
+        + "|(?:是否|有没有|有无|存在|是不是)*(?:缺失值?|空值|缺少|为空)"
     )
     w.outliers = take(
-        english("outliers?|anomal(?:y|ies|ous)|extreme values|extremes") + "|异常值?|离群[值点]?|极端值"
+        english("outliers?|anomal(?:y|ies|ous)|extreme values|extremes")
+        + "|(?:是否|有没有|有无|存在|是不是)*(?:异常值?|离群[值点]?|极端值)"
     )
     w.correlation = take(
         english(

@@ -6,10 +6,9 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from .steps import Steps
 from .text import fold
 from .tooltalk import told
-from .wording import Words
+from .wording import Steps, Words
 
 Json = dict[str, Any]
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Generator
 from typing import Any
 
 from . import axis as axes
@@ -15,9 +14,9 @@ from .reading import Raw, Unclear
 from .roles import Slots
 from .schema import Table, parts
 from .text import TAKEN, english, is_chinese, quote
+from .wording import Steps
 
 Json = dict[str, Any]
-Steps = Generator[tuple[str, str, Json], Json, Any]
 
 _FOLLOW = re.compile(
     r"^\s*(?:and|what about|how about|now|then|same|instead|only|just|but|also|for|in|by|ok(?:ay)?,?)\b|^\s*(?:那么?|再|换成|改成|只看|还有|同样|按|以)|\binstead\b|呢[?？]?\s*$"
@@ -359,7 +358,10 @@ def _checked_join(join: grounding.Join, table: Table) -> Steps:
     key = quote(join.other)
     sql = f"SELECT COUNT({key}) AS keys, COUNT(DISTINCT {key}) AS different\nFROM {source.sql}"
     got = yield (
-        f"I want to join {source.name} on {join.own}; I check that {join.other} is unique there.",
+        (
+            f"I want to join {source.name} on {join.own}; I check that {join.other} is unique there.",
+            f"要用 {join.own} 联结 {source.name}，先确认 {join.other} 在那里是唯一的。",
+        ),
         "query_sql",
         {"query": sql, "database": source.database} if source.database else {"query": sql},
     )

@@ -6,18 +6,17 @@ from collections.abc import Generator
 from typing import Any
 
 from .query import Measure, Query
-from .wording import Words
+from .wording import Thought, Words
 
 Json = dict[str, Any]
-Steps = Generator[tuple[str, str, Json], Json, str]
 
 
 def together(
-    *works: Generator[tuple[str, str, Json], Json, Any],
-) -> Generator[tuple[str, str, Json], Json, list[Any]]:
+    *works: Generator[tuple[Thought, str, Json], Json, Any],
+) -> Generator[tuple[Thought, str, Json], Json, list[Any]]:
     """Several works side by side: the calls that each of them wants next go out in one reply."""
     answers: list[Any] = [None] * len(works)
-    waiting: dict[int, tuple[str, str, Json]] = {}
+    waiting: dict[int, tuple[Thought, str, Json]] = {}
 
     def go_on(i: int, result: Json | None) -> None:
         try:
@@ -29,12 +28,17 @@ def together(
     for i in range(len(works)):
         go_on(i, None)
     while waiting:
-        thought = " ".join(dict.fromkeys(call[0] for call in waiting.values()))
+        thoughts = [(said, said) if isinstance(said, str) else said for said, _, _ in waiting.values()]
+        english, chinese = (" ".join(dict.fromkeys(said)) for said in zip(*thoughts, strict=True))
         nested = {i: name == TOGETHER for i, (_, name, _) in waiting.items()}
         wanted = {
             i: g["calls"] if nested[i] else [{"name": n, "input": g}] for i, (_, n, g) in waiting.items()
         }
-        got = yield thought, TOGETHER, {"calls": [call for calls in wanted.values() for call in calls]}
+        got = yield (
+            (english, chinese),
+            TOGETHER,
+            {"calls": [call for calls in wanted.values() for call in calls]},
+        )
         results = list(got["results"])
         for i, calls in wanted.items():
             own, results = results[: len(calls)], results[len(calls) :]
@@ -50,7 +54,7 @@ class Failed(Exception):
     """A tool said no; the message tells what."""
 
 
-def run(query: Query, thought: str, sql: str) -> Generator[tuple[str, str, Json], Json, Json]:
+def run(query: Query, thought: str, sql: str) -> Generator[tuple[Thought, str, Json], Json, Json]:
     """Run SQL; its result, or Failed."""
     sql = query.render(sql)
     call = {"query": sql}
@@ -124,7 +128,7 @@ def group_name(query: Query, row: Json) -> str:
 
 def chart(
     query: Query, names: set[str], result: Json, x: str, kind: str, count: int, say: Words, y: str = "value"
-) -> Generator[tuple[str, str, Json], Json, str]:
+) -> Generator[tuple[Thought, str, Json], Json, str]:
     """Draw what the answer shows, where that helps or was asked for. Returns a sentence about it, or ""."""
     asked = query.want.chart
     if (

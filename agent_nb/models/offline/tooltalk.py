@@ -5,15 +5,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Generator, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from . import lexicon
 from .text import Text, fold
-from .wording import MODEL, Words
+from .wording import MODEL, Steps, Words
 
 Json = dict[str, Any]
-Steps = Generator[tuple[str, str, Json], Json, str]
 
 BUILT_IN = frozenset(
     [

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Generator
 from typing import Any
 
 MODEL = "claude-sonnet-5-5"
+
+Thought = str | tuple[str, str]
+"""What is said before a call; a pair is (English, Chinese), of which the goal's language is taken."""
+Steps = Generator[tuple[Thought, str, dict[str, Any]], dict[str, Any], Any]
+"""A piece of work: yields (thought, tool, input), is sent the tool's result, and returns what it found."""
 
 
 class Words:

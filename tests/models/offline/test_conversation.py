@@ -1,6 +1,7 @@
 """Follow-ups, other tools, charts, errors and denials."""
 
 import json
+import re
 
 import pandas as pd
 import pytest
@@ -368,3 +369,30 @@ def test_a_follow_up_is_an_answer_and_a_cell_that_runs_again_has_calls_of_its_ow
         again = made.run(goal, cell=cell)
         assert again.done
         assert not [event.text for event in again.trace if isinstance(event, events.Noticed)]
+
+
+@pytest.mark.parametrize(
+    "goal",
+    [
+        "2024年8月比7月收入变化最大的地区是哪个，为什么？",
+        "每月收入的趋势",
+        "画出每月收入的折线图",
+        "West的收入是多少",
+        "各地区收入占比",
+        "收入有没有异常值？",
+        "哪些列有缺失值？",
+    ],
+)
+def test_every_step_of_a_chinese_goal_is_told_in_chinese(ask, world, goal):
+    answer = ask(goal, {"sales": world["sales"]()}, charts=True)
+    told = [
+        b["text"]
+        for m in answer.messages
+        if m["role"] == "assistant"
+        for b in m["content"]
+        if b["type"] == "text"
+    ]
+    assert told
+    assert not answer.asks
+    for text in told:
+        assert not re.search(r"[A-Za-z]+ [a-z]+ [a-z]+ ", text), text
