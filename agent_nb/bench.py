@@ -7,6 +7,7 @@ import time
 from typing import Any
 
 from .approval import Asker, ask_on_terminal
+from .forecast import Forecast
 from .limits import Limits
 from .models.protocol import Model
 from .task import Task
@@ -26,6 +27,7 @@ class Bench:
         approve: ask, auto or never: what happens to calls that write.
         waited_s: seconds spent waiting for the user; they are not charged to the valve.
         sizes: tokens of each message, counted once. used_ids: tool_use ids of the history so far.
+        forecast: what the next call will take, learnt from the calls before it.
     """
 
     model: Model
@@ -41,10 +43,15 @@ class Bench:
     waited_s: float = 0.0
     sizes: Sizes = dataclasses.field(default_factory=Sizes)
     used_ids: set[str] | None = None
+    forecast: Forecast = dataclasses.field(default_factory=Forecast)
 
     def seconds(self) -> float:
         """Wall-clock seconds of the run so far, without the time that the user took to answer."""
         return time.monotonic() - self.started_s - self.waited_s
+
+    def seconds_left(self) -> float:
+        """Seconds until the valve closes; below zero where it is closed."""
+        return self.limits.seconds - self.seconds()
 
     def schemas(self) -> list[Json]:
         """Schemas of the tools that this run may call."""

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import contextlib
+import functools
 import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING, Any
 
-from . import replies, transcript, window
-from .errors import AgentError, ContextFull, ModelError, ModelUnavailable, one_line
-from .events import Acted, CallFailed, CallStarted, Event, Noticed, Streamed
+from . import dispatch, replies, transcript, window
+from .alarm import within
+from .errors import AgentError, ContextFull, CutShort, ModelError, ModelUnavailable, one_line
+from .events import Acted, CallFailed, CallStarted, Event, Noticed, Observed, Streamed
+from .models.protocol import takes_tool_choice
 from .redact import redact
 from .replies import Reply
 from .task import Task
@@ -29,6 +32,10 @@ ATTEMPTS = 3
 
 LONGEST_WAIT_S = 60.0
 
+
+LAST_CALL = (
+    "[No further call is possible: answer now, without a tool, with what you have, and say what is missing.]"
+)
 
 _END: Any = object()
 
@@ -58,17 +65,57 @@ def converse(task: Task, bench: Bench) -> Generator[Event, None, Reply]:
             bench.turns = []
 
 
-def _call(task: Task, bench: Bench, nudge: str, room: int) -> Generator[Event, None, Reply]:
+def last_word(task: Task, bench: Bench) -> Iterator[Event]:
+    """A run that goes in circles says what it knows, in one call more that may name no tool.
+
+    Only where the valves leave room for it and the model can be told; else the last results stand for themselves.
+    """
+    circle = task.stop_reason == "no_progress" and task.messages[-1]["role"] == "user"
+    if not circle or bench.closed_valve(task)[0] or not takes_tool_choice(bench.model):
+        return
+    task.steps += 1
+    said = task.text
+    reply = yield from _call(task, bench, "", _room(bench.model), last=True)
+    task.text = task.text or said
+    if reply.calls:  # a server that takes no notice of tool_choice
+        task.calls = reply.calls
+        task.results = [
+            dispatch.refusal(c, "not_allowed", "no call is possible any more") for c in task.calls
+        ]
+        message: Json = {"role": "user", "content": [seen.block() for seen in task.results]}
+        task.messages.append(message)
+        yield Observed(run=task.run, step=task.steps, message=message)
+
+
+def _is_last(task: Task, bench: Bench, view: window.Window) -> bool:
+    """Whether the valves leave room for this call only, after others whose results it can answer with."""
+    if not task.usage.calls or task.messages[-1]["role"] != "user" or not takes_tool_choice(bench.model):
+        return False
+    cost = functools.partial(_cost, bench.model)
+    after = bench.forecast.closes(view, task.usage, bench.limits, cost, calls=2)
+    return task.steps >= bench.limits.steps or bool(after[0])
+
+
+def _call(
+    task: Task, bench: Bench, nudge: str, room: int, last: bool = False
+) -> Generator[Event, None, Reply]:
     view = window.build(task, bench.schemas(), bench.turns, bench.rules, bench.handed_over, bench.sizes)
-    messages = _with_nudge(view.messages, nudge)
+    closed = bench.forecast.closes(view, task.usage, bench.limits, functools.partial(_cost, bench.model))
+    if closed[0]:
+        return _failed(*closed)
+    room = bench.forecast.room(view, task.usage, bench.limits, room)
+    last = last or _is_last(task, bench, view)
+    messages = _with_nudge(view.messages, f"{nudge} {LAST_CALL}".strip() if last else nudge)
     mark: Json = {"run": task.run, "step": task.steps}
     for attempt in range(1, ATTEMPTS + 1):
         yield CallStarted(**mark, attempt=attempt, window=view.parts, left_out=view.left_out)
         started = time.monotonic()
         try:
-            message = yield from _stream(task, bench, view, messages, room)
+            message = yield from _stream(task, bench, view, messages, room, last)
         except _OutOfTime:
-            return _failed("limit_seconds", bench.closed_valve(task)[1] or "time is up")
+            return _failed(
+                "limit_seconds", f"{bench.seconds():.3g} of {bench.limits.seconds:g} seconds passed"
+            )
         except ContextFull as error:
             return _failed("context_full", _told(error))
         except (ModelUnavailable, ValueError, OSError) as error:
@@ -82,18 +129,20 @@ def _call(task: Task, bench: Bench, nudge: str, room: int) -> Generator[Event, N
             continue
         except Exception as error:  # a model of the user's own may raise anything
             return _failed("error", _told(error))
-        return (yield from _taken(task, bench, message, (time.monotonic() - started) * 1000))
+        return (yield from _taken(task, bench, view, message, (time.monotonic() - started) * 1000))
     raise AssertionError("unreachable")
 
 
 def _stream(
-    task: Task, bench: Bench, view: window.Window, messages: list[Json], room: int
+    task: Task, bench: Bench, view: window.Window, messages: list[Json], room: int, last: bool
 ) -> Generator[Event, None, Json]:
     """Pass on the pieces; return the whole message. The stream is closed however this ends."""
     mark: Json = {"run": task.run, "step": task.steps}
     message: Any = None
     said: list[str] = []
-    pieces = _pieces(bench.model, messages, system=view.system, tools=view.tools, max_tokens=room)
+    request: Json = {"system": view.system, "tools": view.tools, "max_tokens": room}
+    request |= {"tool_choice": {"type": "none"}} if last else {}
+    pieces = _pieces(bench, messages, request)
     try:
         for piece in pieces:
             kind = piece.get("type")
@@ -117,14 +166,14 @@ def _stream(
     return message
 
 
-def _pieces(model: Any, messages: list[Json], **request: Any) -> Generator[Json, None, None]:
+def _pieces(bench: Bench, messages: list[Json], request: Json) -> Generator[Json, None, None]:
     """What the model yields. Whatever a model of the user's own does, only an interrupt passes as it is."""
     with _as_model_error():
-        pieces = iter(model.reply(messages, **request))
+        pieces = iter(within(bench.seconds_left(), lambda: bench.model.reply(messages, **request)))
     try:
         while True:
             with _as_model_error():
-                piece = next(pieces, _END)
+                piece = within(bench.seconds_left(), lambda: next(pieces, _END))
             if piece is _END:
                 return
             if not isinstance(piece, dict):
@@ -142,17 +191,22 @@ def _as_model_error() -> Iterator[None]:
         yield
     except (Exception, KeyboardInterrupt):
         raise
+    except CutShort:
+        raise _OutOfTime from None
     except BaseException as error:
         raise ModelError(f"the model raised {one_line(error)}") from error
 
 
-def _taken(task: Task, bench: Bench, message: Json, ms: float) -> Generator[Event, None, Reply]:
+def _taken(
+    task: Task, bench: Bench, view: window.Window, message: Json, ms: float
+) -> Generator[Event, None, Reply]:
     """Count and read a whole message, and put it into the history where it may stand there."""
     if bench.used_ids is None:
         bench.used_ids = _ids([*bench.turns, task.messages])
     reply = replies.read(message, bench.used_ids)
     cost = _cost(bench.model, reply.usage)
     task.usage.add(reply.usage, cost)
+    bench.forecast.learn(view, reply.usage)
     if cost is None and bench.limits.cost is not None and task.usage.calls == 1:
         reply.notices.append("the price of this model is not known, so the limit on cost cannot close")
     # Of a reply with a fault, only text that was cut off may stand in the history.
@@ -237,7 +291,7 @@ def ask_once(task: Task, bench: Bench, prompt: str) -> Iterator[str]:
     """Ask the model one question outside the history; yields its text once, nothing where it fails."""
     messages = [{"role": "user", "content": [{"type": "text", "text": prompt}]}]
     try:
-        for piece in _pieces(bench.model, messages, system="", tools=[], max_tokens=2_048):
+        for piece in _pieces(bench, messages, {"system": "", "tools": [], "max_tokens": 2_048}):
             if piece.get("type") == "message":
                 reply = replies.read(piece["message"], set())
                 task.usage.add(reply.usage, _cost(bench.model, reply.usage))

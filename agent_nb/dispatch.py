@@ -11,8 +11,11 @@ from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING, Any
 
 from . import evidence
-from .errors import ToolInputError
-from .events import ApprovalAsked, ApprovalGiven, Event, ToolFinished, ToolStarted
+from .alarm import may_cut, within
+from .approval import Verdict
+from .errors import CutShort, ToolInputError, one_line
+from .events import ApprovalAsked, ApprovalGiven, Event, Noticed, ToolFinished, ToolStarted
+from .redact import redact
 from .task import Observation, Task
 
 if TYPE_CHECKING:
@@ -26,7 +29,8 @@ def run(task: Task, bench: Bench) -> Iterator[Event]:
     """Run `task.calls`; the observations stand in `task.results`, in the order of the calls.
 
     Tools declared `parallel=True` run side by side in threads of their own; all others run on the main
-    thread, one after the other, where figures and signals are at home.
+    thread, one after the other, where figures and signals are at home. A call that is not back when the run's
+    time is up is answered with an error: on the main thread it is cut, in a thread of its own it is left behind.
     """
     mark: Json = {"run": task.run, "step": task.steps}
     finished: dict[str, Observation] = {}
@@ -36,19 +40,26 @@ def run(task: Task, bench: Bench) -> Iterator[Event]:
         tool = bench.toolbox.get(call["name"])
         yield ToolStarted(**mark, **_named(call), effect=tool.effect if tool else "read")
         refused = _refused(task, call, tool, bench)
-        if refused is None and tool is not None and tool.parallel and not _asks(tool):
+        if refused is None and bench.seconds_left() <= 0:
+            refused = _late(call, bench, "not run")
+        aside = tool is not None and (tool.parallel or not may_cut())
+        if refused is None and tool is not None and aside and not _asks(tool):
             waiting += 1
             _in_thread(bench, call, parallel)
             continue
         if refused is None and tool is not None and _asks(tool):
             call, refused = yield from _approved(task, bench, call, tool)
-        seen = refused or bench.toolbox.run(call["id"], call["name"], call["input"])
+        seen = refused or _in_time(bench, call)
         yield _finish(task, finished, seen)
     while waiting:
         try:
             seen = parallel.get(timeout=0.1)  # short waits, so that an interrupt ends it
         except queue.Empty:
-            continue
+            if bench.seconds_left() > 0:
+                continue
+            for call in [call for call in task.calls if call["id"] not in finished]:
+                yield _finish(task, finished, _late(call, bench, "left behind in its thread"))
+            return
         waiting -= 1
         yield _finish(task, finished, seen)
 
@@ -117,9 +128,11 @@ def _approved(
     yield ApprovalAsked(**mark, **_named(call), effect=tool.effect)
     asked_s = time.monotonic()
     try:
-        verdict = bench.asker({**_named(call), "effect": tool.effect})
+        verdict, fault = _asked(bench, {**_named(call), "effect": tool.effect})
     finally:
         bench.waited_s += time.monotonic() - asked_s
+    if fault:
+        yield Noticed(**mark, text=f"nobody could be asked about {call['name']}, so it is denied: {fault}")
     edited = {**call, "input": call["input"] if verdict.input is None else verdict.input}
     yield ApprovalGiven(
         **mark,
@@ -136,12 +149,45 @@ def _approved(
     return edited, None
 
 
+def _asked(bench: Bench, question: Json) -> tuple[Verdict, str]:
+    """The user's word, and what was wrong where there is none: then it is no."""
+    fault = ""
+    try:
+        verdict = bench.asker(question)
+        if isinstance(verdict, Verdict) and isinstance(verdict.input, dict | None):
+            return verdict, ""
+        fault = f"the asker answered {verdict!r:.60}, not a Verdict"
+    except Exception as error:
+        fault = redact(one_line(error))
+    return Verdict("deny", reason="the question could not be put"), fault
+
+
+def _in_time(bench: Bench, call: Json) -> Observation:
+    """The call's observation, or that it was cut. What is left of the clock is all that it gets."""
+    try:
+        return within(
+            bench.seconds_left(), lambda: bench.toolbox.run(call["id"], call["name"], call["input"])
+        )
+    except CutShort:
+        return _late(call, bench, "cut")
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:  # its result would not even be looked at
+        return refusal(call, "failed", redact(one_line(error)))
+
+
+def _late(call: Json, bench: Bench, what: str) -> Observation:
+    """The answer to a call that the seconds valve ended."""
+    after = f"after {bench.seconds():.3g} s of the run, which may take {bench.limits.seconds:g} s"
+    return refusal(call, "failed", f"{what}: the time was up {after}")
+
+
 def _in_thread(bench: Bench, call: Json, done: queue.SimpleQueue[Observation]) -> None:
     def work() -> None:
         try:
             done.put(bench.toolbox.run(call["id"], call["name"], call["input"]))
         except BaseException as error:  # the loop waits for this call: it must always be answered
-            done.put(refusal(call, "failed", f"{type(error).__name__}: {error}"))
+            done.put(refusal(call, "failed", redact(one_line(error))))
 
     # A daemon: a call that never returns must not keep the kernel from ending.
     threading.Thread(target=work, name=f"tool-{call['name']}", daemon=True).start()

@@ -13,6 +13,7 @@ AgentError                     one line in a cell: what went wrong, and what to 
 └── RunFailed                  a run ended in error, refusal or a closed valve (raised by the cell only)
 
 AgentStopped                   a KeyboardInterrupt: the run was stopped by its user; queued cells are aborted
+CutShort                       no Exception: raised into a tool or model whose time is up, and never seen outside
 """
 
 from __future__ import annotations
@@ -91,10 +92,16 @@ class AgentStopped(KeyboardInterrupt):
         return [one_line(self)]
 
 
+class CutShort(BaseException):
+    """The seconds valve closed while a tool or a model was at work. No Exception: their own handlers let it pass."""
+
+
 def one_line(error: BaseException) -> str:
     """The error as a single line: its class's plain name and its message, whitespace folded."""
     try:
         said = str(error)
-    except Exception:  # an error of the user's own may not even be able to tell
+    except (KeyboardInterrupt, CutShort):
+        raise
+    except BaseException:  # an error of the user's own may not even be able to tell
         said = "it gives no message"
     return f"{type(error).__name__}: {' '.join(said.split())}"

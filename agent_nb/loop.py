@@ -32,6 +32,7 @@ def run(task: Task, bench: Bench) -> Generator[Event, None, None]:
         yield from act(task, bench)
         yield from observe(task, bench)
         yield from judge(task, bench)
+    yield from calling.last_word(task, bench)
     yield answered(task, bench)
     yield from consolidate(task, bench)
     yield ended(task, bench)

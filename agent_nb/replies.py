@@ -29,8 +29,9 @@ class Reply:
     """A reply as the loop uses it.
 
     Args:
-        message: role and content as plain JSON, every call under an id of its own. Blocks of unknown types are
-            still in it: the transcript keeps them, and `transcript.sent_back` leaves them out of the history.
+        message: role and content as plain JSON, every call under an id of its own. Blocks of unknown types and
+            (as "unknown") events are still in it: the transcript keeps them, and `transcript.sent_back` leaves
+            them out of the history.
         calls: tool_use blocks to run.
         text: the text blocks, joined.
         stop_reason: as the model gave it.
@@ -69,11 +70,14 @@ def read(message: Json, used_ids: set[str]) -> Reply:
     usage = _plain(message.get("usage"))
     reply.usage = usage if isinstance(usage, dict) else {}
     if unknown := message.get("unknown"):
-        count = len(unknown) if isinstance(unknown, list) else 1
-        notices.append(f"the server sent {count} pieces that are unknown here; they are left out")
+        reply.message["unknown"] = _plain(unknown)
     if stop == "refusal":
         reply.text = ""  # what it had begun to say is void
         return _bad(reply, f"the model refused: {_why(message.get('stop_details'))}", "refused")
+    if strange := _strange(content, unknown):
+        return _bad(
+            reply, f"the model sent {strange}, which is unknown here; the transcript keeps it", "error"
+        )
     if stop == "max_tokens" and (calls or not reply.text):
         reply.more_room = True
         cut = "inside a tool call" if calls else "before it said anything"
@@ -105,6 +109,20 @@ def _bad(reply: Reply, problem: str, ends: str, retry: str = "") -> Reply:
     return reply
 
 
+def _strange(content: list[Json], unknown: Any) -> str:
+    """What in a reply is of a kind that may mean anything, so that nothing of it may be acted on."""
+    for block in content:
+        if block.get("type") not in SENT["assistant"]:
+            return f"a block of the type {block.get('type')!s:.60}"
+    if not unknown:
+        return ""
+    first = unknown[0] if isinstance(unknown, list) else unknown
+    kind = first.get("type") if isinstance(first, dict) else first
+    if kind == "content_block_delta" and isinstance(first["delta"], dict):
+        kind = first["delta"].get("type")
+    return f"an event of the type {kind!s:.60}"
+
+
 def _why(details: Any) -> str:
     """The reason of a refusal, in the words of the server."""
     if isinstance(details, dict):
@@ -120,13 +138,11 @@ def _clean(content: Any, used_ids: set[str]) -> tuple[list[Json], list[str]]:
         if not isinstance(block, dict):
             continue
         kind = str(block.get("type"))
-        if kind not in SENT["assistant"]:
-            notices.append(f"a block of the type {kind} is unknown here; it is kept, and not sent back")
-        elif kind == "tool_use":
+        if kind == "tool_use":
             block, renamed = _with_own_id(block, seen)
             if renamed:
                 notices.append(f"a call of {block['name']} came without an id of its own and got one")
-        elif not fits(block, "assistant"):
+        elif kind in SENT["assistant"] and not fits(block, "assistant"):
             continue
         blocks.append(_known_fields(block))
     return blocks, notices

@@ -152,11 +152,14 @@ def test_a_secret_in_an_error_reaches_neither_result_nor_transcript(own_home):
 
 def test_an_unknown_block_is_kept_in_the_transcript_and_not_sent_back():
     block = {"type": "hologram", "x": 1}
-    result = run(message([block, say("hm"), use(a=1, b=2)], "tool_use"))
-    acted = next(e for e in result.trace if isinstance(e, events.Acted))
-    assert acted.message["content"][0] == block
-    assert block not in result.task.messages[1]["content"]
-    assert any("hologram" in e.text for e in result.trace if isinstance(e, events.Noticed))
+    for more in [], [use(a=1, b=2)]:
+        result = run(message([block, say("hm"), *more], "tool_use" if more else "end_turn"))
+        acted = next(e for e in result.trace if isinstance(e, events.Acted))
+        assert acted.message["content"][0] == block
+        assert block not in [b for m in result.task.messages for b in m["content"]]
+        assert (result.stop_reason, result.text) == ("error", "hm")
+        assert "hologram" in result.reason
+        assert result.task.observations == []
 
 
 def test_the_answer_is_whole_where_it_went_on_after_a_pause():

@@ -102,6 +102,8 @@ class AnthropicModel:
         Raises: errors.CredentialsError, RequestRefused, ContextFull, ModelUnavailable, ModelError; ValueError
             where the model's tool arguments are not JSON.
         """
+        if not tools and (tools := _gone(messages)):
+            tool_choice = {"type": "none"}
         request = self.request(messages, system=system, tools=tools, max_tokens=max_tokens)
         if tool_choice is not None and tools:
             request["tool_choice"] = tool_choice
@@ -203,6 +205,20 @@ def _signed(messages: list[Json]) -> list[Json]:
             message = {**message, "content": [block for block in content if not _unsigned(block)]}
         sent.append(message)
     return sent
+
+
+def _gone(messages: list[Json]) -> list[Json]:
+    """Schemas for the tools that a history called, none of which is mounted any more.
+
+    The API takes no calls and results in a history without tools; with tool_choice none they cannot be called.
+    """
+    blocks = [b for m in messages if isinstance(m.get("content"), list) for b in m["content"]]
+    names = dict.fromkeys(b["name"] for b in blocks if isinstance(b, dict) and b.get("type") == "tool_use")
+    fine = [name for name in names if re.fullmatch(r"[a-zA-Z0-9_-]{1,128}", str(name))]
+    if names and not fine:
+        fine = ["gone"]
+    schema = {"type": "object"}
+    return [{"name": n, "description": "Not mounted any more.", "input_schema": schema} for n in fine]
 
 
 def _unsigned(block: Any) -> bool:

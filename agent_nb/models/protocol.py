@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import inspect
+from collections.abc import Iterator, Mapping
 from typing import Any, Protocol, runtime_checkable
 
 Json = dict[str, Any]
@@ -31,3 +32,12 @@ class Model(Protocol):
     ) -> Iterator[Json]:
         """Answer `messages` (Messages API shape). `tools`: dicts of name, description, input_schema."""
         ...
+
+
+def takes_tool_choice(model: Any) -> bool:
+    """Whether `reply` has the keyword `tool_choice` in its signature: only then it is passed."""
+    try:
+        parameters: Mapping[str, inspect.Parameter] = inspect.signature(model.reply).parameters
+    except (TypeError, ValueError, AttributeError):  # an object of the user's own without a signature to read
+        return False
+    return "tool_choice" in parameters or any(p.kind is p.VAR_KEYWORD for p in parameters.values())

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-import inspect
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from ..errors import ModelError, SettingError
 from . import recording
 from .comparable import comparable, difference, redacted
-from .protocol import Model
+from .protocol import Model, takes_tool_choice
 
 Json = dict[str, Any]
 
@@ -50,7 +49,7 @@ class RecordingModel:
         request = comparable(messages, system, tools)
         more: Json = {"max_tokens": max_tokens}
         if tool_choice is not None:
-            more |= {"tool_choice": tool_choice} if _takes_tool_choice(self.model) else {}
+            more |= {"tool_choice": tool_choice} if takes_tool_choice(self.model) else {}
         events: list[Json] = []
         for event in self.model.reply(messages, system=system, tools=tools, **more):
             if event.get("type") == "message":
@@ -131,8 +130,3 @@ class ReplayModel:
 def _begins_turn(request: Json) -> bool:
     last = request["messages"][-1]["content"] if request["messages"] else []
     return not any(block.get("type") == "tool_result" for block in last)
-
-
-def _takes_tool_choice(model: Model) -> bool:
-    parameters: Mapping[str, inspect.Parameter] = inspect.signature(model.reply).parameters
-    return "tool_choice" in parameters or any(p.kind is p.VAR_KEYWORD for p in parameters.values())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Any
 
-from ..errors import ToolError
+from ..errors import CutShort, ToolError
 from .table import unique_names
 from .waiting import waiting
 
@@ -109,13 +109,13 @@ def check(sql: str, dialect: str) -> None:
 
 def _sqlite(engine: Any, sql: str, rows: int) -> tuple[Any, bool]:
     """On this thread, where its connection lives. The stop button is noticed by SQLite's progress handler."""
-    stopped: list[bool] = []
+    stopped: list[BaseException] = []
 
     def tick() -> int:
         try:
             return 1 if stopped else 0
-        except KeyboardInterrupt:
-            stopped.append(True)
+        except (KeyboardInterrupt, CutShort) as error:
+            stopped.append(error)
             return 1
 
     with engine.connect() as connection:
@@ -127,7 +127,7 @@ def _sqlite(engine: Any, sql: str, rows: int) -> tuple[Any, bool]:
             return _read(connection, sql, rows)
         except Exception as error:
             if stopped or "interrupted" in str(error):
-                raise KeyboardInterrupt from None
+                raise (stopped[0] if stopped else KeyboardInterrupt()) from None
             raise
         finally:
             raw.set_progress_handler(None, 0)

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from collections.abc import Set as AbstractSet
 from typing import Any
 
+from ..errors import CutShort
 from ..redact import MASK, redact, secret_name
 
 _SURROGATE = re.compile(r"[\ud800-\udfff]")
@@ -33,10 +34,12 @@ class Plainly:
         self.cut = False
 
     def __call__(self, value: Any, depth: int = 0) -> Any:
-        """`value` in plain JSON values. Never raises, but for a KeyboardInterrupt."""
+        """`value` in plain JSON values. Never raises, but for an interrupt and the end of time."""
         try:
             return self._convert(value, depth)
-        except Exception as error:  # a repr, an iterator or a property of the user's may do anything
+        except (KeyboardInterrupt, CutShort):
+            raise
+        except BaseException as error:  # a repr, an iterator or a property of the user's may do anything
             return f"<{type(value).__name__}: its value cannot be shown ({type(error).__name__})>"
 
     def _convert(self, value: Any, depth: int) -> Any:

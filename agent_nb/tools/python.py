@@ -16,6 +16,7 @@ import types
 from collections.abc import Iterator
 from typing import Any
 
+from ..errors import CutShort
 from .result import NOTHING, Reply, as_png
 from .table import as_table
 from .tool import Tool, tool
@@ -83,7 +84,7 @@ def run(code: str, namespace: Json) -> Reply:
         with _no_input(), _figures(code, pictures), printing[0], printing[1]:
             _evaluate(body, namespace)
             value = _evaluate(last, namespace) if last else NOTHING
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, CutShort):
         raise
     except SystemExit as error:
         failure = {"error": f"the code called sys.exit({error.code!r}); the kernel goes on"}

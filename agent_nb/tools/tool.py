@@ -25,7 +25,7 @@ import time
 from collections.abc import Callable, Iterable
 from typing import Any, overload
 
-from ..errors import SettingError, ToolError, ToolInputError, one_line
+from ..errors import CutShort, SettingError, ToolError, ToolInputError, one_line
 from ..redact import secret_values
 from ..task import Observation
 from . import result, schema
@@ -232,7 +232,7 @@ class Toolbox:
         return copy.deepcopy(checked)
 
     def run(self, id: str, name: str, input: Json) -> Observation:
-        """Check, call and show. Whatever goes wrong becomes an observation, but for a KeyboardInterrupt."""
+        """Check, call and show. What goes wrong becomes an observation, but for an interrupt and the end of time."""
         begun = time.perf_counter()
         given = input if isinstance(input, dict) else {}
         seen = Observation(id, name, given, ok=False, content=[])
@@ -258,14 +258,14 @@ class Toolbox:
     def _call(self, mounted: Tool, seen: Observation) -> Observation:
         try:
             value = mounted.run(seen.input)
-        except KeyboardInterrupt:
+        except (KeyboardInterrupt, CutShort):
             raise
         except ToolInputError as error:
             return dataclasses.replace(seen, content=_input_error(error), kind="failed")
         except ToolError as error:
             return self._failed(seen, str(error))
         except BaseException as error:  # SystemExit and the like from a tool must not end the kernel
-            return self._failed(seen, _told(error))
+            return self._failed(seen, one_line(error))
         kept = value.value if isinstance(value, result.Reply) else value
         name = "" if kept is result.NOTHING or kept is None else self._keep(kept)
         shown = result.hide(result.show(value, name, self.sizes), self._secrets())
@@ -301,13 +301,6 @@ class Toolbox:
 
     def _unknown(self, name: str) -> str:
         return f"there is no tool {name!r}; tools: {', '.join(self._tools) or 'none'}"
-
-
-def _told(error: BaseException) -> str:
-    try:
-        return one_line(error)
-    except Exception:  # its own __str__ fails
-        return type(error).__name__
 
 
 def _is_value_name(name: Any) -> bool:

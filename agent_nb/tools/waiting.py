@@ -8,6 +8,8 @@ import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from ..errors import CutShort
+
 T = TypeVar("T")
 WAIT_S = 0.05
 STOP_S = 0.4
@@ -18,10 +20,10 @@ def waiting(work: Callable[[], T], stop: Callable[[], None], name: str = "tool")
     """`work()`, run beside the waiting caller.
 
     Args:
-        stop: asks the work to end; called on a KeyboardInterrupt, until the work has ended.
+        stop: asks the work to end; called on an interrupt and when the time is up, until the work has ended.
 
     Raises:
-        whatever the work raises; the KeyboardInterrupt, after the work was told to stop.
+        whatever the work raises; the KeyboardInterrupt or CutShort, after the work was told to stop.
     """
     outcome: list[Any] = []
     done = threading.Event()  # an interrupted Thread.join takes the thread for ended
@@ -39,7 +41,7 @@ def waiting(work: Callable[[], T], stop: Callable[[], None], name: str = "tool")
     try:
         while not done.wait(WAIT_S):
             pass
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, CutShort):
         waited_s = 0.0
         while not done.is_set() and waited_s < STOP_S:
             stop()  # again and again: it may come before the work has begun
