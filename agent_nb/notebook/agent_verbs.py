@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import importlib.util
 import json
 import pathlib
@@ -73,12 +74,19 @@ def status(desk: Desk, text: str) -> None:
 
 
 def sessions(desk: Desk, text: str) -> None:
-    """All sessions by name."""
+    """All sessions by name, with when they were written last."""
     current = desk.current.name if desk.current is not None else None
-    rows = [[name, "current" if name == current else ""] for name in desk.names()]
+    rows = [[name, _written_at(name), "current" if name == current else ""] for name in desk.names()]
     Sheet("Sessions").rows(
-        ["session", ""], rows, "There is no session yet; a %%agent cell begins one."
+        ["session", "last used", "now"], rows, "There is no session yet; a %%agent cell begins one."
     ).show()
+
+
+def _written_at(name: str) -> str:
+    path = _transcript_file(name)
+    if not path.exists():
+        return "no run yet"
+    return f"{datetime.datetime.fromtimestamp(path.stat().st_mtime):%Y-%m-%d %H:%M}"
 
 
 def use(desk: Desk, text: str) -> None:
@@ -166,7 +174,7 @@ def tools(desk: Desk, text: str) -> None:
         tool = box.get(name)
         asks = "asks first" if tool.effect != "read" and tool.asks else ""
         rows.append([name, tool.effect, asks, tool.description.split("\n")[0]])
-    Sheet("Tools").rows(["tool", "effect", "", "what it does"], rows, "No tool is mounted.").show()
+    Sheet("Tools").rows(["tool", "effect", "approval", "what it does"], rows, "No tool is mounted.").show()
 
 
 def cost(desk: Desk, text: str) -> None:
@@ -334,7 +342,7 @@ def _missing(memory: Any) -> Iterable[str]:
 
 
 def _money(cost: float | None) -> str:
-    return "–" if cost is None else f"${cost:.4f}"
+    return "–" if cost is None else f"${cost:.4f}" if cost else "free"
 
 
 def _count(number: int, one: str, many: str = "") -> str:

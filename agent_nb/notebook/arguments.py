@@ -16,6 +16,8 @@ from ..errors import SettingError
 from ..memory.record import TYPES
 from ..session import APPROVE, PLANNERS
 
+LISTED = 20
+"""Names that an error lists at most; it says how many more there are."""
 _SPACE = re.compile(r"\s*")
 _WORD = re.compile(r"""(?:[^\s"']|"[^"]*"|'[^']*')+|\S+""")
 _FLAG = re.compile(r"--?[A-Za-z]")
@@ -235,5 +237,5 @@ def known_or_raise(given: str, known: Any, what: str) -> None:
     close = difflib.get_close_matches(given, known, n=3, cutoff=0.5)
     if close:
         raise SettingError(f"there is no {what} {given!r}; did you mean {' or '.join(close)}?")
-    few = ", ".join(known[:12]) or "none yet"
-    raise SettingError(f"there is no {what} {given!r}; there are: {few}")
+    few = ", ".join(known[:LISTED]) + (f" and {len(known) - LISTED} more" if len(known) > LISTED else "")
+    raise SettingError(f"there is no {what} {given!r}; there are: {few or 'none yet'}")

@@ -1,5 +1,6 @@
 """Goals and verbs through a real shell, real sessions and a model that plays a script."""
 
+import datetime
 import json
 
 import pytest
@@ -316,6 +317,7 @@ def test_verbs_of_sessions(cell, monkeypatch):
     told = cell("%agent sessions")
     assert "one" in told
     assert "current" in told
+    assert f"{datetime.date.today():%Y-%m-}" in told
     assert "Now in session one (2 messages)" in cell("%agent use one")
     cell("%agent use oen")
     assert "did you mean one" in one_line_error(cell)
