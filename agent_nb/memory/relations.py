@@ -114,7 +114,7 @@ _CHINESE: _Rules = [
         ("prefers", rf"{_ZH_WHO}(?:偏好|更愿意|更喜欢|宁愿|偏爱)(?:喝|吃|用|选)?{_ZH_O}"),
         ("dislikes", rf"{_ZH_WHO}{_ZH_VERY}(?:不{_ZH_VERY}(?:喜欢|爱)|讨厌|厌恶|受不了)(?:喝|吃|用)?{_ZH_O}"),
         ("dislikes", rf"{_ZH_WHO}对{_ZH_O}(?:不感兴趣|没兴趣)"),
-        ("likes", rf"{_ZH_WHO}{_ZH_VERY}(?:喜欢|热爱|爱)(?:喝|吃|用)?{_ZH_O}"),
+        ("likes", rf"{_ZH_WHO}{_ZH_VERY}(?:喜欢|热爱|爱)(?!的)(?:喝|吃|用)?{_ZH_O}"),
         ("avoids", rf"{_ZH_WHO}(?:从不|从来不|不|不能)(?:吃|喝|碰|用){_ZH_O}"),
         ("avoids", rf"{_ZH_WHO}(?:忌口|忌|避免){_ZH_O}"),
         ("lives_in", rf"{_ZH_WHO}(?:住在|居住在|(?:已经)?搬到|搬去|家在){_ZH_O}了?"),
@@ -134,7 +134,7 @@ _CHINESE: _Rules = [
             r"由(?P<s>[\u4e00-\u9fffA-Z]\w{0,3}?)(?:带领|领导|负责|管理)",
         ),
         ("is_a", rf"{_ZH_THING}(?:是一[种类款]|(?<!隶)(?<!归)属于){_ZH_O}(?:的一种)?"),
-        ("contains", rf"{_ZH_THING}(?:里|中)?(?:含有?|含着|包含|里有|中有){_ZH_O}"),
+        ("contains", rf"{_ZH_THING}(?<!不)(?:里|中)?(?:含有?|含着|包含|里有|中有){_ZH_O}"),
         ("contains", rf"{_ZH_THING}是?用{_ZH_O}做的"),
         ("part_of", rf"{_ZH_THING}是{_ZH_O}的一部分"),
         ("part_of", rf"{_ZH_THING}(?:隶属于|归属于?|归)(?P<o>[^，。；！？管]{{1,20}}?)(?:管)?"),
@@ -150,7 +150,7 @@ _CHINESE: _Rules = [
             r"(?P<s>我们?|团队|公司|[\u4e00-\u9fff]{1,3}[组部])(?:都|一直)?(?:使用|在用"
             r"|用)(?P<o>[\u4e00-\u9fffA-Za-z0-9.+#]{2,20})",
         ),
-        ("located_in", rf"{_ZH_THING}(?:位于|坐落在|设在|在)(?P<o>[\u4e00-\u9fff]{{2,8}})"),
+        ("located_in", rf"{_ZH_THING}(?:位于|坐落在|设在|(?<!现)在)(?P<o>[\u4e00-\u9fff]{{2,8}})"),
         (
             "is_a",
             r"(?P<s>[\u4e00-\u9fff]{2,4})是"
@@ -169,6 +169,11 @@ _NO_TRIPLE = re.compile(
     r"|\b(?:might|may|maybe|perhaps|probably|could|used to|no longer|not allergic|not any ?more|will)\b"
     r"|^(?:如果|假如|要是|请|谁|哪|什么|谢谢)|可能|也许|大概|以前|曾经|不再|不过敏|过去|将来",
     re.IGNORECASE,
+)
+_CUES = re.compile(  # no rule fits a sentence without one of these; most sentences have none
+    r"(?i:\b(?:am|is|are|was|were|ha[sv]e?|allergic|allergy|intolerant|prefers?|rather|likes?|loves?|enjoys?|adores?|not|never"
+    r"|dislikes?|hates?|detests?|cannot|avoids?|lives?|moved|works?|belongs?|call|speaks?|reports?|leads?|heads?|manages?"
+    r"|runs?|contains?|includes?|owns?|uses?|means?|equals?)\b)|[=\u4e00-\u9fff]"
 )
 _AND = re.compile(r"\s*(?:,|、|\band\b|\bor\b|和|与|以及|或)\s*")
 _SENTENCE = re.compile(r"(?<=[.!?])\s+|(?<=[。！？；;])|\n+")
@@ -190,7 +195,7 @@ def _stated(sentence: str) -> Iterator[Triple]:
     sentence = " ".join(sentence.split())
     sentence = _SHORT.sub(lambda m: _FULL[m.group().lower().replace("’", "'")], sentence)
     sentence = _ADVERBS.sub("", sentence)
-    if not sentence or len(sentence) > 200 or _NO_TRIPLE.search(sentence):
+    if not sentence or len(sentence) > 200 or not _CUES.search(sentence) or _NO_TRIPLE.search(sentence):
         return
     sentence = sentence.rstrip(".。!！;； ")
     chinese = bool(re.search(r"[\u4e00-\u9fff]", sentence))
