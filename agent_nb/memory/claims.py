@@ -40,9 +40,10 @@ def read(text: str) -> Claim | None:
     language = claims_zh if _CHINESE.search(sentence) else claims_en
     sentence = language.plain(sentence)
     if special := language.special(sentence):
-        return Claim(*special)
+        about, value, true = special
+        return Claim(about, value, true)
     positive, holds = language.denied(sentence)
-    for said, true in ((sentence, True), (positive, holds)):
+    for said, true in ((sentence, True),) if holds else ((sentence, True), (positive, False)):
         found = relations.triples(said)
         if found and (claim := _of_triple(found[0], true, language)):
             return claim
@@ -51,7 +52,8 @@ def read(text: str) -> Claim | None:
     if measured:
         return _measured(positive, measured[-1], holds, language)
     if named := language.named(positive):
-        return Claim(*named, holds)
+        about, value = named
+        return Claim(about, value, holds)
     words = language.words(positive)
     return Claim("holds " + " ".join(words), "", holds) if len(words) > 1 else None
 
@@ -70,6 +72,25 @@ def compare(old: str, new: str) -> str:
     if one.value == other.value:
         return SAME if one.holds == other.holds else CONFLICT
     return CONFLICT if one.holds and other.holds else BOTH
+
+
+_LIMITED = re.compile(
+    r"\b(?:for|unless|except|during|if|outside)\b(?!.*\d)|(?:对于|针对|除了|期间|的话|如果|仅限)",
+    re.IGNORECASE,
+)
+
+
+def limited(text: str) -> bool:
+    """Whether a sentence says in which cases it holds."""
+    return bool(_LIMITED.search(text))
+
+
+def nested(one: Claim, other: Claim) -> bool:
+    """Whether one of two topics says what the other does, and more."""
+    (kind, *words), (other_kind, *others) = one.topic.split(), other.topic.split()
+    if _CHINESE.search(one.topic):
+        words, others = list("".join(words)), list("".join(others))
+    return kind == other_kind and (set(words) <= set(others) or set(others) <= set(words))
 
 
 def _measured(sentence: str, measure: Quantity, holds: bool, language: object) -> Claim | None:

@@ -4,28 +4,39 @@ from __future__ import annotations
 
 import re
 
-_FULL = {"i'm": "I am", "can't": "cannot", "won't": "will not", "i've": "I have", "it's": "it is", "we're": "we are"}
+_FULL = {
+    "i'm": "I am",
+    "can't": "cannot",
+    "won't": "will not",
+    "i've": "I have",
+    "it's": "it is",
+    "we're": "we are",
+}
 _SHORT = re.compile(r"\b(?:" + "|".join(_FULL) + r")\b", re.IGNORECASE)
 _FILLER = re.compile(
-    r"^(?:please |note that |remember that )+|\b(?:still|now|currently|really|also|just|always|already) ", re.IGNORECASE
+    r"^(?:please |note that |remember that )+|\b(?:still|now|currently|really|also|just|always|already) ",
+    re.IGNORECASE,
 )
 _DENIED = re.compile(
-    r"\b(?:(?:do|does|did) not|is not|are not|was not|cannot|must not|should not|will not|may not|not|never|no longer)\b",
+    r"\b(?:(?:do|does|did) not|is not|are not|was not|cannot|must not|should not|will not|may"
+    r" not|not|never|no longer)\b",
     re.IGNORECASE,
 )
 _DROPPED = set(
-    """the a an our we you they it its i my customers customer users people client clients goods items files file pieces
-    may can must should will be is are was were been have has had do does to of for in on at by with from within per each
-    every that which when if as get gets receive need needs require counts count counted over under more than after
-    before until about keep held take takes last and there this these those any all schedule considered called""".split()
+    """the a an our we you they it its i my customers customer users people client clients goods items files file
+    pieces may can must should will be is are was were been have has had do does to of for in on at by with from
+    within per each every that which when if as get gets receive need needs require counts count counted over
+    under more than after before until about keep held take takes last and there this these those any all
+    schedule considered called""".split()
 )
 _SAME = {
-    "return": "refund", "returned": "refund", "returns": "refund", "window": "period", "term": "period", "deadline": "deadline",
-    "costs": "price", "cost": "price", "limit": "max", "maximum": "max", "most": "max", "minimum": "min", "least": "min",
-    "delayed": "late", "delay": "late", "payment": "pay", "pays": "pay", "opening": "open", "opens": "open",
-    "founding": "found", "founded": "found", "meeting": "meet", "meets": "meet", "shipping": "ship", "shipped": "ship",
-    "ends": "end", "ended": "end", "expires": "end", "expire": "end", "vat": "vat", "colour": "color", "favourite": "favorite",
-    "leads": "head", "means": "", "mean": "", "leader": "head", "answer": "reply", "response": "reply", "audit": "audit", "place": "",
+    "return": "refund", "returned": "refund", "returns": "refund", "window": "period", "term": "period",
+    "deadline": "deadline", "costs": "price", "cost": "price", "limit": "max", "maximum": "max", "most": "max",
+    "minimum": "min", "least": "min", "delayed": "late", "delay": "late", "payment": "pay", "pays": "pay",
+    "opening": "open", "opens": "open", "founding": "found", "founded": "found", "meeting": "meet",
+    "meets": "meet", "shipping": "ship", "shipped": "ship", "ends": "end", "ended": "end", "expires": "end",
+    "expire": "end", "vat": "vat", "colour": "color", "favourite": "favorite", "leads": "head", "means": "",
+    "mean": "", "leader": "head", "answer": "reply", "response": "reply", "audit": "audit", "place": "",
 }  # fmt: skip
 _OPPOSITES = [
     (r"\bwithout\b", "with"), (r"\bclosed\b", "open"), (r"\bprivate\b", "public"), (r"\binactive\b", "active"),
@@ -40,7 +51,8 @@ _TOLD = re.compile(
     rf"^(?P<s>.{{2,60}}?) (?:(?:is|are|was|were) )?(?P<r>{_VERBS}) (?P<v>.{{1,60}})$", re.IGNORECASE
 )
 _ORDER = re.compile(
-    r"^(?P<s>(?:send|report|ship|forward|show|write|store|save|give|deliver) .{2,60}?) (?P<r>to|in|as|from) (?P<v>[\w .&'-]{1,40})$",
+    r"^(?P<s>(?:send|report|ship|forward|show|write|store|save|give|deliver) .{2,60}?) (?P<r>to|in|as|from) "
+    r"(?P<v>[\w .&'-]{1,40})$",
     re.IGNORECASE,
 )
 _ROLE = re.compile(r"^(?P<v>[A-Z][\w'-]*(?: [A-Z][\w'-]*){0,3}) is (?:the|our) (?P<s>[\w -]{2,50})$")
@@ -68,7 +80,9 @@ def plain(sentence: str) -> str:
 
 def special(sentence: str) -> tuple[str, str, bool] | None:
     """Sentences whose sense is not in their words: (topic, value, holds)."""
-    if m := re.match(r"I can (?:eat|drink|have) (?P<o>.+?) (?:without|with no) (?:any )?(?:problem|trouble)s?$", sentence):
+    if m := re.match(
+        r"I can (?:eat|drink|have) (?P<o>.+?) (?:without|with no) (?:any )?(?:problem|trouble)s?$", sentence
+    ):
         return f"allergic user | {same(m['o'])}", "", False
     if m := re.match(r"I am not allergic to (?P<o>.+)$", sentence):
         return f"allergic user | {same(m['o'])}", "", False
@@ -127,7 +141,11 @@ def named(sentence: str) -> tuple[str, str] | None:
     if m := _ROLE.match(sentence):
         return "is " + _topic(m["s"]), same(m["v"])
     m = _IS.match(sentence)
-    if m and (_SINGLE.search(m["s"]) or _proper(m["v"])) and not re.match(r"(?:it|this|that|there)\b", m["s"], re.I):
+    if (
+        m
+        and (_SINGLE.search(m["s"]) or _proper(m["v"]))
+        and not re.match(r"(?:it|this|that|there)\b", m["s"], re.I)
+    ):
         if _proper(m["s"]) and not re.match(r"(?:The|Our) ", m["s"]) and not _SINGLE.search(m["s"]):
             return None
         return "is " + _topic(m["s"]), same(m["v"])
@@ -160,5 +178,9 @@ def stem(word: str) -> str:
     for ending in ("ing", "ed", "es", "s"):
         if word.endswith(ending) and len(word) - len(ending) >= 3 and not word.endswith(("ss", "us", "is")):
             root = word[: -len(ending)]
-            return root[:-1] if ending in ("ing", "ed") and root[-1] == root[-2] and root[-1] not in "ls" else root.rstrip("e")
+            return (
+                root[:-1]
+                if ending in ("ing", "ed") and root[-1] == root[-2] and root[-1] not in "ls"
+                else root.rstrip("e")
+            )
     return word.rstrip("e") if len(word) > 4 else word

@@ -289,8 +289,7 @@ class Memory:
             return dataclasses.replace(old, status="revoked")
         with self._lock, self._store.writing(self.user) as db:
             old = self._known(db, id)
-            store.update(db, dataclasses.replace(old, status="revoked"))
-            store.note(db, self.user, "revoked", old.id)
+            writing.revoke(db, old)
         return dataclasses.replace(old, status="revoked")
 
     def erase(self, id: str) -> erase.Erased:
@@ -330,6 +329,14 @@ class Memory:
             raise SettingError(f"the verdict is {verdict!r}; give keep, drop or both")
         with self._lock, self._store.writing(self.user) as db:
             return writing.resolve(db, self._known(db, id), verdict)
+
+    def undo(self, id: str) -> MemoryRecord:
+        """Take back the last merge, supersede, edit, forget or verdict that touched the record of that id.
+
+        Returns the record as it stands then. Raises SettingError where there is nothing to take back.
+        """
+        with self._lock, self._store.writing(self.user) as db:
+            return writing.take_back(db, self.user, draft.sendable(id))
 
     def mark_used(self, used: Recall | Iterable[str], run: str = "") -> None:
         """A run put these (a Recall, or ids) into its window: hits, last access and expiry change."""

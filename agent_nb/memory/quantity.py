@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 
 @dataclasses.dataclass(frozen=True)
@@ -25,7 +25,8 @@ _DAYS = "monday tuesday wednesday thursday friday saturday sunday".split()
 _WORDS = "zero one two three four five six seven eight nine ten eleven twelve".split()
 _UNITS: dict[str, tuple[str, float]] = {}
 for _kind, _table in {
-    "time": "second|sec|s|秒 1;minute|min|分钟 60;hour|hr|h|小时|个小时 3600;day|天|日 86400;week|周|个星期|星期 604800;"
+    "time": "second|sec|s|秒 1;minute|min|分钟 60;hour|hr|h|小时|个小时 3600;day|天|日 86400;"
+    "week|周|个星期|星期 604800;"
     "month|个月 2629800;year|年 31557600",
     "bytes": "kb 1e3;mb 1e6;gb 1e9;tb 1e12",
     "mass": "g|gram|克 1;kg|kilo|kilogram|公斤|千克 1000;pound|lb 453.592;斤 500;ton|tonne|吨 1e6",
@@ -34,7 +35,15 @@ for _kind, _table in {
     for _row in _table.split(";"):
         _names, _, _factor = _row.rpartition(" ")
         _UNITS |= {name: (_kind, float(_factor)) for name in _names.split("|")}
-_MONEY = {"$": "usd", "us dollar": "usd", "dollar": "usd", "usd": "usd", "€": "eur", "euro": "eur", "eur": "eur"}
+_MONEY = {
+    "$": "usd",
+    "us dollar": "usd",
+    "dollar": "usd",
+    "usd": "usd",
+    "€": "eur",
+    "euro": "eur",
+    "eur": "eur",
+}
 _MONEY |= {"元": "cny", "块": "cny", "¥": "cny", "人民币": "cny", "£": "gbp", "欧元": "eur", "美元": "usd"}
 _HAN = {c: n for n, c in enumerate("零一二三四五六七八九")} | {"两": 2, "十": 10}
 _MONTH = "|".join(f"{m[:3]}(?:{m[3:]})?" for m in _MONTHS)
@@ -51,7 +60,11 @@ _PATTERNS = [
         r"(?: (?P<d5>\d{1,2})(?:st|nd|rd|th)?(?!\d))?(?:,? (?P<y4>(?:19|20)\d{2}))?",
     ),
     ("weekday", rf"\b(?:next |every )?(?P<wd>{'|'.join(_DAYS)})s?\b|每?下?(?:周|星期|礼拜)(?P<zwd>[一二三四五六日天])"),
-    ("clock", r"\b(?P<h>\d{1,2})(?::(?P<mi>\d\d))? ?(?P<ap>[ap]\.?m\b\.?)|\b(?P<h2>\d{1,2}):(?P<mi2>\d\d)\b|(?P<h3>\d{1,2})点"),
+    (
+        "clock",
+        r"\b(?P<h>\d{1,2})(?::(?P<mi>\d\d))? ?(?P<ap>[ap]\.?m\b\.?)|"
+        r"\b(?P<h2>\d{1,2}):(?P<mi2>\d\d)\b|(?P<h3>\d{1,2})点",
+    ),
     ("ordinal", r"\b(?P<nth>\d{1,2})(?:st|nd|rd|th)\b|(?<=月)(?P<zth>\d{1,2})号"),
     ("share", rf"(?P<pc>{_NUMBER}) ?(?:%|％|percent\b|per cent\b)|百分之(?P<zpc>[零一二三四五六七八九十两\d]+)"),
     (
@@ -62,12 +75,17 @@ _PATTERNS = [
     ("unit", rf"(?P<n>{_NUMBER}|\b(?:{'|'.join(_WORDS)}))[ -]?(?P<u>{_LATIN_UNITS})s?\b(?!\w)"),
     ("zh_unit", rf"(?P<zn>{_COUNTED})(?P<zu>{_HAN_UNITS})"),
     ("year", r"(?<=\bin )(?P<yr>(?:19|20)\d{2})\b|(?<=\bis )(?P<yr2>(?:19|20)\d{2})$"),
-    ("count", rf"(?P<c>{_NUMBER})(?![\w%-])|\b(?P<cw>{'|'.join(_WORDS[2:])})\b|(?P<zc>{_COUNTED})(?=[个件名位条行台门人份张])"),
+    (
+        "count",
+        rf"(?P<c>{_NUMBER})(?![\w%-])|"
+        rf"\b(?P<cw>{'|'.join(_WORDS[2:])})\b|(?P<zc>{_COUNTED})(?=[个件名位条行台门人份张])",
+    ),
     ("zh_count", r"(?<![A-Za-z\d.])(?P<zc2>\d+(?:\.\d+)?)"),
 ]  # fmt: skip
 _ANY = re.compile("|".join(f"(?P<{name}>{pattern})" for name, pattern in _PATTERNS), re.IGNORECASE)
 _NAMED = re.compile(
-    r"(?:\b(?:gate|table|room|version|step|phase|line|floor|tier|level|group|no|number|chapter|team|shift)\.? |#|[vVqQ第])$"
+    r"(?:\b(?:gate|table|room|version|step|phase|line|floor|tier|level|group|no|number|chapter|team"
+    r"|shift)\.? |#|[vVqQ第])$"
     r"|(?i:\bthe word )$"
 )
 
@@ -80,7 +98,7 @@ def quantities(sentence: str) -> Iterator[Quantity]:
         kind = str(m.lastgroup if m.lastgroup in _READERS else next(n for n, _ in _PATTERNS if m[n]))
         read = _READERS[kind](m)
         if read:
-            yield Quantity(*read, m.span())
+            yield Quantity(read[0], read[1], m.span())
 
 
 def _date(m: re.Match[str]) -> tuple[str, str] | None:
@@ -114,7 +132,10 @@ def _weekday(m: re.Match[str]) -> tuple[str, str]:
 
 def _money(m: re.Match[str]) -> tuple[str, str]:
     name = (m["cur"] or m["cur2"]).lower()
-    return "money", f"{_MONEY.get(name) or _MONEY.get(name.rstrip('s'), name)} {_number(m['mo'] or m['mo2']):g}"
+    return (
+        "money",
+        f"{_MONEY.get(name) or _MONEY.get(name.rstrip('s'), name)} {_number(m['mo'] or m['mo2']):g}",
+    )
 
 
 def _unit(m: re.Match[str]) -> tuple[str, float]:
@@ -134,7 +155,7 @@ def _number(text: str) -> float:
     return float("".join(str(_HAN[c]) for c in text))
 
 
-_READERS = {
+_READERS: dict[str, Callable[[re.Match[str]], tuple[str, float | str] | None]] = {
     "iso": _date,
     "zh_date": _date,
     "en_date": _date,

@@ -87,6 +87,15 @@ _MIGRATIONS = [
     CREATE INDEX triples_relation ON triples (user, relation);
     CREATE INDEX triples_record ON triples (user, record);
     """,
+    # What each record is about, by which contradictions are found; and what records were before they changed.
+    """
+    CREATE TABLE topics (id TEXT PRIMARY KEY, user TEXT NOT NULL, topic TEXT NOT NULL);
+    CREATE INDEX topics_user ON topics (user, topic);
+    CREATE TABLE undo (n INTEGER PRIMARY KEY AUTOINCREMENT, user TEXT NOT NULL, change TEXT NOT NULL, id TEXT NOT NULL,
+        action TEXT NOT NULL, at TEXT NOT NULL, before TEXT NOT NULL);
+    CREATE INDEX undo_user ON undo (user, id);
+    CREATE INDEX undo_change ON undo (user, change);
+    """,
 ]
 BUSY_S = 20.0
 SOME = 400
@@ -241,7 +250,11 @@ def update(db: sqlite3.Connection, record: MemoryRecord) -> None:
 
 
 def delete(db: sqlite3.Connection, user: str, id: str) -> None:
-    """Remove a record; open indexes are built anew."""
+    """Remove a record, with what it was before; open indexes are built anew."""
+    db.execute("DELETE FROM topics WHERE id=? AND user=?", (id, user))
+    # With all that changed together with it: the words that were merged into it stand there, too.
+    together = "change IN (SELECT change FROM undo WHERE user=? AND id=?)"
+    db.execute(f"DELETE FROM undo WHERE user=? AND {together}", (user, user, id))
     db.execute("DELETE FROM records WHERE id=? AND user=?", (id, user))
     db.execute("DELETE FROM marks WHERE record=? AND user=?", (id, user))
     db.execute("DELETE FROM triples WHERE record=? AND user=?", (id, user))

@@ -28,6 +28,7 @@ def verbs() -> dict[str, Verb]:
         "history": Verb(history, "ID", "see what it was before and what became of it", "m12"),
         "conflicts": Verb(conflicts, "", "list memories that contradict each other", ""),
         "resolve": Verb(resolve, "ID keep|drop|both", "settle a conflict", "m12 keep"),
+        "undo": Verb(undo, "ID", "take back the last change of a memory", "m12"),
         "expire": Verb(expire, "[--dry-run]", "let go of what is out of date", "--dry-run"),
         "export": Verb(export, "FILE", "write all memories to FILE", "memories.jsonl"),
         "import": Verb(import_, "FILE", "read memories from FILE", "memories.jsonl"),
@@ -122,6 +123,12 @@ def resolve(desk: Desk, text: str) -> None:
         raise SettingError("give the id and keep, drop or both: %memory resolve ID keep")
     record = desk.memory().resolve(_record(desk, words[0]).id, words[1])
     Sheet().say(f"{record.id} is {record.status}: {record.text}").show()
+
+
+def undo(desk: Desk, text: str) -> None:
+    """Take back the last merge, supersede, edit, forget or verdict of a memory."""
+    record = desk.memory().undo(needed(_plain(text), "the memory's id"))
+    Sheet().say(f"{record.id} is {record.status} again: {record.text}").show()
 
 
 def expire(desk: Desk, text: str) -> None:
