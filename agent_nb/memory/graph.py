@@ -131,6 +131,15 @@ def graph(db: Any, user: str, entity: str | None = None) -> Json:
     }
 
 
+def both(own: Json, team: Json) -> Json:
+    """Two graphs as one."""
+    nodes: dict[str, list[str]] = {}
+    for node in own["nodes"] + team["nodes"]:
+        nodes.setdefault(node["id"], []).extend(node["records"])
+    found = [{"id": name, "records": records} for name, records in nodes.items()]
+    return {"nodes": found, "edges": own["edges"] + team["edges"]}
+
+
 def constraints(db: Any, user: str, question: str) -> list[Constraint]:
     """What binds the answer to a question: allergies first."""
     wanted = _wanted(question)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..tokens import estimate_tokens
-from . import forget
+from . import forget, teams
 from .index import Index
 from .record import MemoryRecord
 from .text import tokens
@@ -130,10 +130,9 @@ def line(record: MemoryRecord, now: datetime.datetime, note: str = "") -> str:
     """A record as it stands in the window. It is data: it can neither end its line nor its fence."""
     whole = record.text.encode("utf-8", "replace").decode()
     text = " ".join(whole.split()).translate(_FENCE)
-    _, is_team, team = record.user.partition("team:")
     when = f"{record.created:%Y-%m-%d}{_age((now - record.created).days)}"
     parts = [record.type, when, record.source, record.id]
-    parts += ([f"team {team}"] if is_team else []) + ([note] if note else [])
+    parts += ([teams.shown(record.user)] if teams.shown(record.user) else []) + ([note] if note else [])
     return f"- [{' · '.join(parts)}] {text}"
 
 

@@ -27,6 +27,7 @@ from . import (
     load,
     settings,
     store,
+    teams,
     terms,
     together,
     writing,
@@ -46,21 +47,33 @@ class Memory:
         where: None for the user's own file, ":memory:", or a path; one that ends in .pkl is a pickle file.
         user: whose; every read and write is theirs alone.
         embedder: "auto" for the best one installed, None for words only, a name, or an Embedder.
+        team: the team whose memories are read beside one's own. They are written only explicitly, by
+            `add(…, scope="team")` or by `memory.team`, a Memory of its own.
 
     Nothing is opened or written before the first use. Raises SettingError for a place or embedder that does
     not exist, StoreError where the file cannot be used.
     """
 
     def __init__(
-        self, where: str | os.PathLike[str] | None = None, user: str = "default", embedder: Any = "auto"
+        self,
+        where: str | os.PathLike[str] | None = None,
+        user: str = "default",
+        embedder: Any = "auto",
+        *,
+        team: str | None = None,
     ) -> None:
-        if not isinstance(user, str) or not user.strip():
-            raise SettingError("the memory's user is a name that is not empty")
-        self.user = user
         self.where = str(home() / "memory.db") if where is None else str(where)
-        self._store, self._index = _opened(where)
-        self.team: Memory | None = None
         self._embedder: Any = embed.choose(embedder)
+        self._begin(teams.checked(user), *_opened(where))
+        self.team: Memory | None = None
+        if team is not None:
+            self.team = Memory.__new__(Memory)
+            self.team.where, self.team._embedder, self.team.team = self.where, self._embedder, None
+            self.team._begin(teams.owner(team), self._store, type(self._index)())
+
+    def _begin(self, user: str, keeper: store.Store, index: Index) -> None:
+        self.user = user
+        self._store, self._index = keeper, index
         self._lock = threading.RLock()
         self._warmed = False
         self._day: datetime.date | None = None
@@ -94,20 +107,32 @@ class Memory:
         entities: Sequence[str] = (),
         created: draft.Moment = None,
         session: str | None = None,
+        scope: str = "user",
     ) -> MemoryRecord:
-        """Write one memory; it is committed with its index when this returns.
+        """Write one memory; it is committed with its index when this returns. `scope`: user or team.
 
         The same text again merges (its mentions grow). Another value of the same thing supersedes the old
         one, or is `pending` where its source ranks lower; episodes never supersede.
 
         Raises SettingError for an empty text, an unknown type or source, or a secret.
         """
-        row = {"text": text, "type": type, "source": source, "evidence": evidence, "tags": tags}
-        return self.add_many([row | {"entities": entities, "created": created, "session": session}])[0]
+        row: Json = {"text": text, "type": type, "source": source, "evidence": evidence, "tags": tags}
+        row |= {"entities": entities, "created": created, "session": session, "scope": scope}
+        return self.add_many([row])[0]
 
     def add_many(self, rows: Iterable[Json]) -> list[MemoryRecord]:
-        """Write several in one transaction, in order; each a dict of `add`'s arguments."""
-        return [record for record, _ in self._write([draft.new(self.user, row) for row in rows])]
+        """Write several in one transaction (the team's in one of their own), in order; dicts of `add`'s arguments."""
+        made: dict[bool, list[MemoryRecord]] = {False: [], True: []}
+        order = []
+        for row in rows:
+            for_team = teams.is_team(row.get("scope"), self.team)
+            keeper = self.team if for_team and self.team else self
+            plain = {name: value for name, value in row.items() if name != "scope"}
+            made[for_team].append(draft.new(keeper.user, plain))
+            order.append(for_team)
+        written = {False: self._write(made[False]) if made[False] or not order else []}
+        written[True] = self.team._write(made[True]) if self.team and made[True] else []
+        return [written[for_team].pop(0)[0] for for_team in order]
 
     def _write(self, records: list[MemoryRecord]) -> list[tuple[MemoryRecord, str]]:
         """Each record as it stands after the write, with what was done: added, merged, superseded, pending."""
@@ -155,7 +180,7 @@ class Memory:
         found = self._gathered(question)
         if self.team is not None:
             theirs = self.team._gathered(question)
-            found = together.joined(found, dataclasses.replace(theirs, scope=together.scope(self.team.user)))
+            found = together.joined(found, dataclasses.replace(theirs, scope=teams.shown(self.team.user)))
         found = together.bound(question, found, self._constraints(question.text))
         found = dataclasses.replace(found, passed=together.marked(found.passed))
         return load.finish(question, found, started)
@@ -192,6 +217,8 @@ class Memory:
         """The record of that id; None for an unknown one or another user's."""
         with self._store.reading() as db:
             found = store.select(db, self.user, "id=?", [draft.sendable(id)])
+        if not found and self.team is not None:
+            return self.team.get(id)
         return found[0] if found else None
 
     def search(self, text: str = "", **fields: Any) -> list[MemoryRecord]:
@@ -206,18 +233,20 @@ class Memory:
         columns = [name for name in ("status", "type", "source", "session") if name in wanted]
         where = " AND ".join(f"{name}=?" for name in columns)
         with self._store.reading() as db:
-            records = store.select(db, self.user, where, [wanted.pop(name) for name in columns])
-        return [
+            records = store.select(db, self.user, where, [wanted[name] for name in columns])
+        found = [
             record
             for record in records
             if all(getattr(record, name) == value for name, value in wanted.items())
             and all(word in record.text.casefold() for word in words)
         ]
+        return found + (self.team.search(text, **fields) if self.team is not None else [])
 
     def history(self, id: str) -> list[MemoryRecord]:
         """The whole chain that a record belongs to, the oldest first, from any of its ids."""
         with self._store.reading() as db:
-            return store.chain(db, self.user, draft.sendable(id))
+            found = store.chain(db, self.user, draft.sendable(id))
+        return found or (self.team.history(id) if self.team is not None else [])
 
     def graph(self, entity: str | None = None) -> Json:
         """What is related to what: dict of nodes (id, records) and edges (source, relation, target, record).
@@ -225,7 +254,8 @@ class Memory:
         `entity`: only what is linked to it, in any number of steps.
         """
         with self._store.reading() as db:
-            return graph.graph(db, self.user, entity)
+            own = graph.graph(db, self.user, entity)
+        return graph.both(own, self.team.graph(entity)) if self.team is not None else own
 
     def why(self, question: str) -> diagnose.Diagnosis:
         """Why the question does not recall what it should: not written, not recalled, or not injected."""
@@ -244,6 +274,8 @@ class Memory:
                     counts["type"][type] = counts["type"].get(type, 0) + n
                     counts["source"][source] = counts["source"].get(source, 0) + n
             counts |= forget.unused(db, self.user, datetime.datetime.now(datetime.UTC))
+        if self.team is not None:
+            counts["team"] = {teams.shown(self.team.user): self.team.stats()["active"]}
         return counts | {
             "decay": self.decay,
             "embedder": self._embedder_name or None,
@@ -343,6 +375,8 @@ class Memory:
         ids = [hit.record.id for hit in used] if isinstance(used, Recall) else list(used)
         if not ids:
             return
+        if self.team is not None:
+            self.team.mark_used([id for id in ids if self.team.get(id)], run)
         now = datetime.datetime.now(datetime.UTC)
         with self._lock, self._store.writing(self.user) as db:
             for id in ids:
@@ -427,16 +461,25 @@ class Memory:
     # -- in and out --------------------------------------------------------------------------------------------
 
     def export(self, path: str | os.PathLike[str]) -> int:
-        """Write all records to PATH: Markdown where it ends in .md, else JSON Lines. Returns how many."""
+        """Write all records, the team's too, to PATH: Markdown where it ends in .md, else JSON Lines.
+
+        Returns how many.
+        """
         with self._store.reading() as db:
             records = store.select(db, self.user)
+        if self.team is not None:
+            with self.team._store.reading() as db:
+                records += store.select(db, self.team.user)
         ledger.write(pathlib.Path(path).expanduser(), records)
         return len(records)
 
     def import_(self, path: str | os.PathLike[str]) -> Json:
         """Read an export; records that are there already stay as they are. Returns dict of read, new."""
+        read = ledger.read(pathlib.Path(path).expanduser())
+        # A member's export holds the team's records too: they go back only into a team's own memory.
+        is_team = bool(teams.shown(self.user)) and any(teams.shown(r.user) for r in read)
         records = [
-            dataclasses.replace(r, user=self.user) for r in ledger.read(pathlib.Path(path).expanduser())
+            dataclasses.replace(r, user=self.user) for r in read if bool(teams.shown(r.user)) == is_team
         ]
         vectors = self._embedded(records)
         with self._lock, self._store.writing(self.user) as db:
@@ -459,6 +502,10 @@ class Memory:
 
     def _known(self, db: Any, id: str) -> MemoryRecord:
         found = store.select(db, self.user, "id=?", [draft.sendable(id)])
+        if not found and self.team is not None and self.team.get(id):
+            raise SettingError(
+                f"{id} is {teams.shown(self.team.user)}'s; memory.team changes what is the team's"
+            )
         if not found:
             raise SettingError(f"there is no memory {id!r}; search() lists them")
         return found[0]

@@ -6,39 +6,32 @@ import dataclasses
 from collections.abc import Sequence
 from typing import Any
 
-from . import draft, statement
+from . import draft, statement, teams
 from .graph import Constraint
 from .load import LISTED, NAMED, WEIGHTS, Gathered, Hit, Question, freshness, importance, row
 
 Json = dict[str, Any]
 
-TEAM = "team:"
-"""What the owner of a team's records is called begins with this; no user's name may."""
-
-
-def scope(user: str) -> str:
-    """How a record's owner is shown: "" for a user's own record, "team sales" for a team's."""
-    return f"team {user.removeprefix(TEAM)}" if user.startswith(TEAM) else ""
-
 
 def joined(mine: Gathered, theirs: Gathered) -> Gathered:
     """The user's candidates and the team's, in the gates of one recall."""
     gates = []
-    for own, team in zip(mine.gates, theirs.gates, strict=True):
+    for own, other in zip(mine.gates, theirs.gates, strict=True):
         gate = dict(own)
         if gate["name"] != "query":
-            gate |= {"entered": own["entered"] + team["entered"], "left": own["left"] + team["left"]}
-            gate["why"] = f"{own['why']}; {theirs.scope}: {team['left']} of {team['entered']}"
+            gate |= {"entered": own["entered"] + other["entered"], "left": own["left"] + other["left"]}
+            gate["why"] = f"{own['why']}; {theirs.scope}: {other['left']} of {other['entered']}"
         for name in ("lexical", "embedding", "both", "unlisted"):
             if name in own:
-                gate[name] = own[name] + team.get(name, 0)
+                gate[name] = own[name] + other.get(name, 0)
         if "out" in own:
-            names = [*own["out"], *(n for n in team["out"] if n not in own["out"])]
-            gate["out"] = {n: own["out"].get(n, 0) + team["out"].get(n, 0) for n in names}
+            names = [*own["out"], *(n for n in other["out"] if n not in own["out"])]
+            gate["out"] = {n: own["out"].get(n, 0) + other["out"].get(n, 0) for n in names}
         if "listed" in own:
-            gate["listed"] = sorted(own["listed"] + team["listed"], key=lambda r: -r["score"])[:LISTED]
+            gate["listed"] = sorted(own["listed"] + other["listed"], key=lambda r: -r["score"])[:LISTED]
         gates.append(gate)
-    passed = sorted(mine.passed + theirs.passed, key=lambda hit: -hit.score)
+    named = [dataclasses.replace(hit, reason=f"{theirs.scope} · {hit.reason}") for hit in theirs.passed]
+    passed = sorted(mine.passed + named, key=lambda hit: -hit.score)
     return Gathered(gates, passed)
 
 
@@ -95,7 +88,7 @@ def marked(hits: Sequence[Hit]) -> list[Hit]:
         for weaker in same:
             for other in same:
                 if other is not weaker and _yields(weaker, other) and _contradict(weaker, other):
-                    mine = scope(weaker.record.user) and not scope(other.record.user)
+                    mine = teams.shown(weaker.record.user) and not teams.shown(other.record.user)
                     said = "is the user's own and says otherwise" if mine else "is newer and wins"
                     notes[weaker.record.id] = f"{other.record.id} {said}"
     return [
@@ -107,9 +100,9 @@ def marked(hits: Sequence[Hit]) -> list[Hit]:
 
 
 def _yields(weaker: Hit, other: Hit) -> bool:
-    team = bool(scope(weaker.record.user)), bool(scope(other.record.user))
-    if team[0] != team[1]:
-        return team[0]
+    one, two = bool(teams.shown(weaker.record.user)), bool(teams.shown(other.record.user))
+    if one != two:
+        return one
     return weaker.record.recorded < other.record.recorded
 
 

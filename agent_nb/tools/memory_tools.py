@@ -83,7 +83,7 @@ def _hit(hit: Any) -> dict[str, Any]:
         "source": record.source,
         "created": record.created.date().isoformat(),
         "score": round(float(hit.score), 3),
-    }
+    } | ({"team": record.user.removeprefix("team:")} if record.user.startswith("team:") else {})
 
 
 def _told(work: Any) -> Any:
