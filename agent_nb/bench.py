@@ -10,6 +10,8 @@ from .approval import Asker, ask_on_terminal
 from .forecast import Forecast
 from .limits import Limits
 from .models.protocol import Model
+from .planning import plan_tool
+from .planning.reflection import Tally
 from .task import Task
 from .tools.tool import Toolbox
 from .window import Sizes
@@ -26,6 +28,7 @@ class Bench:
         turns: messages of the session's earlier turns, one list a turn.
         approve: ask, auto or never: what happens to calls that write.
         waited_s: seconds spent waiting for the user; they are not charged to the valve.
+        tally: what reflection counts. replans: how often hybrid has planned anew. shown_plan: as shown last.
         sizes: tokens of each message, counted once. used_ids: tool_use ids of the history so far.
         forecast: what the next call will take, learnt from the calls before it.
     """
@@ -44,6 +47,9 @@ class Bench:
     sizes: Sizes = dataclasses.field(default_factory=Sizes)
     used_ids: set[str] | None = None
     forecast: Forecast = dataclasses.field(default_factory=Forecast)
+    tally: Tally = dataclasses.field(default_factory=Tally)
+    replans: int = 0
+    shown_plan: list[Json] = dataclasses.field(default_factory=list)
 
     def seconds(self) -> float:
         """Wall-clock seconds of the run so far, without the time that the user took to answer."""
@@ -55,8 +61,11 @@ class Bench:
 
     def schemas(self) -> list[Json]:
         """Schemas of the tools that this run may call."""
-        allowed = self.limits.tools
-        return [s for s in self.toolbox.schemas() if allowed is None or s["name"] in allowed]
+        return [s for s in self.toolbox.schemas() if self.allows(s["name"])]
+
+    def allows(self, name: str) -> bool:
+        """Whether the whitelist lets this tool be called; a run may always edit its own plan."""
+        return self.limits.tools is None or name in self.limits.tools or name == plan_tool.NAME
 
     def closed_valve(self, task: Task) -> tuple[str, str]:
         """The stop_reason of the first valve that is closed and a sentence about it, or two empty strings."""

@@ -15,6 +15,7 @@ from .alarm import may_cut, within
 from .approval import Verdict
 from .errors import CutShort, ToolInputError, one_line
 from .events import ApprovalAsked, ApprovalGiven, Event, Noticed, ToolFinished, ToolStarted
+from .planning import rules
 from .redact import redact
 from .task import Observation, Task
 
@@ -88,11 +89,10 @@ def _asks(tool: Tool) -> bool:
 
 def _refused(task: Task, call: Json, tool: Tool | None, bench: Bench) -> Observation | None:
     """Why the call may not run at all, or None."""
-    allowed = bench.limits.tools
     names = ", ".join(schema["name"] for schema in bench.schemas()) or "none"
     if tool is None:
         return refusal(call, "unknown_tool", f"there is no tool {call['name']!r}; tools: {names}")
-    if allowed is not None and call["name"] not in allowed:
+    if not bench.allows(call["name"]):
         return refusal(call, "not_allowed", f"{call['name']} is not allowed in this run; allowed: {names}")
     try:
         bench.toolbox.validate(call["name"], call["input"])
@@ -102,6 +102,8 @@ def _refused(task: Task, call: Json, tool: Tool | None, bench: Bench) -> Observa
         field, value = next(iter(made_up.items()))
         text = f"{field} {value!r} was neither given by the user nor seen in a result; ask the user for it"
         return refusal(call, "invented", text, field=field)
+    if rule := rules.forbids(task, call["name"], call["input"]):
+        return refusal(call, "ruled_out", f"not called, by a temporary rule of this run: {rule}")
     return None
 
 

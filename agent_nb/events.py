@@ -2,7 +2,8 @@
 
 The six stations have one event each: Loaded, Planned, Acted, Observed, Judged, Consolidated. The others tell
 what happens on the way: RunStarted, CallStarted, Streamed, CallFailed, ToolStarted, ApprovalAsked,
-ApprovalGiven, ToolFinished, Answered, RunEnded, Rewound, Noticed.
+ApprovalGiven, ToolFinished, Reflected, Answered, RunEnded, Rewound, Noticed. Planned comes again whenever the
+plan has changed.
 
 All fields are plain JSON values (dict, list, str, int, float, bool, None), so that an event written to a
 transcript and read back is equal to the one that was shown.
@@ -83,7 +84,10 @@ class Loaded(Event):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Planned(Event):
-    """Station plan: subtasks (id, text, status, needs) and acceptance criteria (text, met, reason)."""
+    """Station plan: subtasks (task.Subtask as dicts) and acceptance criteria (text, met, reason).
+
+    It comes again when the plan has changed; `note` then says why, where there is more to say than a status.
+    """
 
     planner: str
     subtasks: list[Json] = dataclasses.field(default_factory=list)
@@ -191,6 +195,20 @@ class Judged(Event):
     reason: str = ""
     criteria: list[Json] = dataclasses.field(default_factory=list)
     valves: Json = dataclasses.field(default_factory=dict)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Reflected(Event):
+    """The run looked at itself. `level`: task (another way), strategy (change the plan), cognition (a rule).
+
+    `trigger`: what was counted, in a few words; `text`: what follows from it, as the model reads it;
+    `rule`: the rule of `planning.rules` that holds from the next step on.
+    """
+
+    level: str
+    trigger: str
+    text: str
+    rule: Json = dataclasses.field(default_factory=dict)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

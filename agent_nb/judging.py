@@ -1,4 +1,4 @@
-"""Whether an answer will do, and whether a run still gets anywhere."""
+"""Whether an answer will do: its numbers, its criteria, or a question to the user."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from . import calling, criteria, evidence
-from .task import Criterion, Observation, Task
+from .task import Criterion, Task
 
 if TYPE_CHECKING:
     from .bench import Bench
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 REPEATS = 3
-"""The same calls with the same results in so many steps in a row are no progress."""
+"""How often an answer is sent back because a criterion does not hold."""
 
 _OFFER = re.compile(
     r"^\W*(?:would you like|do you want me|shall i|should i also|want me to|anything else|is there anything|"
@@ -83,22 +83,3 @@ def _by_model(task: Task, bench: Bench, open_ones: list[Criterion]) -> None:
         for criterion, verdict in zip(open_ones, verdicts, strict=False):
             if isinstance(verdict, dict) and isinstance(verdict.get("met"), bool):
                 criterion.met, criterion.reason = verdict["met"], str(verdict.get("reason", ""))
-
-
-def repeats(task: Task) -> str:
-    """A sentence when the last steps made the same calls and got the same results, else ""."""
-    known = {seen.id: seen for seen in task.observations}
-    answers = [message for message in task.messages[-2 * REPEATS :] if message["role"] == "user"][-REPEATS:]
-    steps = [
-        [known[block["tool_use_id"]] for block in message["content"] if block.get("tool_use_id") in known]
-        for message in answers
-    ]
-    if len(steps) < REPEATS or not all(steps) or len({_likeness(step) for step in steps}) > 1:
-        return ""
-    return f"the same call of {steps[0][0].name} was made {REPEATS} times in a row"
-
-
-def _likeness(step: list[Observation]) -> str:
-    """What must not differ for two steps to be the same: names of kept values and the cache do."""
-    told = [[seen.name, seen.input, re.sub(r'\b_r\d+\b|"cached": true,? ?', "", seen.text)] for seen in step]
-    return json.dumps(told, sort_keys=True, default=str)

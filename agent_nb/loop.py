@@ -15,8 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from . import calling, dispatch, judging, window
 from .errors import one_line
-from .events import Answered, Consolidated, Event, Judged, Loaded, Observed, Planned, RunEnded
-from .task import Subtask, Task
+from .events import Answered, Consolidated, Event, Judged, Loaded, Observed, RunEnded
+from .planning import stations
+from .task import Task
 
 if TYPE_CHECKING:
     from .bench import Bench
@@ -64,19 +65,16 @@ def load(task: Task, bench: Bench) -> Iterator[Event]:
 
 
 def plan(task: Task, bench: Bench) -> Iterator[Event]:
-    """React: one subtask, the goal itself, and no call of the model."""
-    task.plan = task.plan or [Subtask("1", task.goal)]
-    subtasks = [dataclasses.asdict(node) for node in task.plan]
-    criteria = [dataclasses.asdict(criterion) for criterion in task.criteria]
-    yield Planned(run=task.run, planner="react", subtasks=subtasks, criteria=criteria)
+    """Turn the goal into subtasks. React: one subtask, the goal itself, and no call of the model."""
+    yield from stations.begin(task, bench)
     task.stop_reason, task.reason = bench.closed_valve(task)
 
 
 def act(task: Task, bench: Bench) -> Iterator[Event]:
     """Ask the model for its next move, and make the calls that it names."""
     task.steps += 1
-    task.plan[0].status = "running"
     task.calls, task.results = [], []
+    yield from stations.focus(task, bench)
     reply = yield from calling.converse(task, bench)
     task.calls, task.paused = reply.calls, reply.stop_reason == "pause_turn"
     task.stop_reason, task.reason = reply.ends, reply.problem
@@ -95,14 +93,13 @@ def observe(task: Task, bench: Bench) -> Iterator[Event]:
 
 
 def judge(task: Task, bench: Bench) -> Iterator[Event]:
-    """Done, go on, or stop: by the answer, its criteria, the valves and the progress made."""
+    """Done, go on, or stop: by the answer, its criteria, the valves and the progress made; look back, plan anew."""
     final = not task.stop_reason and not task.calls and not task.paused
     if final:
         yield from _judge_answer(task, bench)
     if not task.stop_reason:
         task.stop_reason, task.reason = bench.closed_valve(task)
-    if not task.stop_reason and (circle := judging.repeats(task)):
-        task.stop_reason, task.reason = "no_progress", circle
+    yield from stations.review(task, bench)
     verdict = "done" if task.done else "stop" if task.stop_reason else "go_on"
     criteria = [dataclasses.asdict(criterion) for criterion in task.criteria]
     valves = bench.valves(task)
@@ -112,6 +109,9 @@ def judge(task: Task, bench: Bench) -> Iterator[Event]:
 
 
 def _judge_answer(task: Task, bench: Bench) -> Iterator[Event]:
+    if more := stations.go_on(task, bench):
+        yield _told(task, more)
+        return
     task.evidence = judging.trace_numbers(task, bench)
     stop_reason, reason = "done", ""
     if judging.asks_user(task):
@@ -121,17 +121,20 @@ def _judge_answer(task: Task, bench: Bench) -> Iterator[Event]:
         failed = [c for c in task.criteria if not c.met]
         if failed and helps and task.rejections < judging.REPEATS:
             task.rejections += 1
-            yield _sent_back(task, "; ".join(f"{c.text}: {c.reason}" for c in failed))
+            why = "; ".join(f"{c.text}: {c.reason}" for c in failed)
+            yield _told(
+                task, f"Not done yet. These criteria do not hold: {why}. Mend the answer, and give it whole."
+            )
             return
         if failed:
             stop_reason = "no_progress"
             reason = "not met: " + "; ".join(f"{c.text} ({c.reason})" for c in failed)
     task.stop_reason, task.reason, task.done = stop_reason, reason, stop_reason == "done"
-    task.plan[0].status = "done" if task.done else "running"
+    if task.done:
+        stations.closed(task)
 
 
-def _sent_back(task: Task, why: str) -> Event:
-    text = f"Not done yet. These criteria do not hold: {why}. Mend the answer, and give it whole."
+def _told(task: Task, text: str) -> Event:
     message: Json = {"role": "user", "content": [{"type": "text", "text": text}]}
     task.messages.append(message)
     return Observed(run=task.run, step=task.steps, message=message)
@@ -142,8 +145,7 @@ def answered(task: Task, bench: Bench) -> Event:
     partial = task.stop_reason not in ("done", "needs_input")
     if partial:
         task.evidence = judging.trace_numbers(task, bench)
-        for subtask in task.plan:
-            subtask.status = "failed"
+        stations.closed(task)
     return Answered(run=task.run, step=task.steps, text=task.text, evidence=task.evidence, partial=partial)
 
 

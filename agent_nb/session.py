@@ -16,6 +16,8 @@ from .bench import Bench
 from .errors import SettingError, StoreError, one_line
 from .events import Event
 from .limits import Limits
+from .planning import restoring
+from .planning.stations import PLANNERS
 from .replies import without_surrogates
 from .result import Result
 from .task import Observation, Task, Usage
@@ -26,7 +28,6 @@ from .transcript import Transcript
 Json = dict[str, Any]
 
 _OWN_STORE: Any = object()
-PLANNERS = ("react",)
 APPROVE = ("ask", "auto", "never")
 
 
@@ -39,7 +40,7 @@ class Session:
             exactly these. The memory tools come with the memory.
         memory: a Memory; left out: the user's own store; None: none.
         limits: the valves of each run.
-        planner: react.
+        planner: react (no plan), plan (one is made first), hybrid (and made anew when it fails), or auto.
         approve: ask, auto or never: what happens to calls that write.
         name: of the transcript; an existing one is continued. None: a new one, named after the moment.
         rules: standing instructions.
@@ -235,10 +236,12 @@ class Session:
         text = without_surrogates(text)
         task = Task(goal=goal, run=uuid.uuid4().hex[:12], session=self.name, criteria=wanted)
         task.messages = [{"role": "user", "content": [{"type": "text", "text": text}]}]
+        task.planner = planner or self.planner
         bench = self._bench(task, model, limits, approve, memory)
         bench.handed_over = self._handed_over(bench.toolbox, use)
         turns = [t for t in self._transcript.turns() if not (cell and getattr(t[0], "cell", "") == cell)]
         bench.turns = transcript.histories(turns)
+        task.before = restoring.before(turns)
         started = self._started(task, bench, cell=cell, message=task.messages[0])
         return self._walk(task, bench, started)
 
@@ -263,6 +266,7 @@ class Session:
             raise SettingError("the last run is done; there is nothing to go on with")
         task = Task(goal=first.goal, run=uuid.uuid4().hex[:12], session=self.name)
         task.criteria = criteria.split(first.goal)[1]
+        restoring.restore(task, turn)
         task.messages = transcript.turn_messages(turn)
         seen = [e.observation for e in turn if isinstance(e, events.ToolFinished)]
         task.observations = [Observation.from_dict(observation) for observation in seen]
@@ -369,7 +373,7 @@ class Session:
             session=self.name,
             model=self.model_name,
             model_reason=self.model_reason,
-            planner=self.planner,
+            planner=task.planner,
             limits=bench.limits.to_dict(),
             tools=[schema["name"] for schema in bench.schemas()],
             user=str(getattr(bench.memory, "user", "")),

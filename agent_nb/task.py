@@ -27,8 +27,8 @@ class Observation:
         ms: milliseconds it took.
         cached: the same read call was answered before in this session.
         keys: declared key outputs (ids, statuses) for the task-state slot.
-        kind: "" or why it was not run: unknown_tool, bad_input, invented, denied, not_allowed, interrupted,
-            failed.
+        kind: "" or why it was not run: unknown_tool, bad_input, invented, denied, not_allowed, ruled_out (by a
+            temporary rule of this run), interrupted, failed.
     """
 
     id: str
@@ -70,12 +70,25 @@ class Observation:
 
 @dataclasses.dataclass
 class Subtask:
-    """A node of the plan. `status`: pending, running, done, failed or skipped; `needs`: ids before it."""
+    """A node of the plan.
+
+    Args:
+        id: as the plan names it.
+        text: what is to be found out or done.
+        status: pending, running, done, failed or skipped.
+        needs: ids of the subtasks that must be done or skipped before it.
+        expects: what its result should look like ("at least 1 row"), or "".
+        result: what it brought, or why it failed, in a few words.
+        fails: steps of it in which every call failed.
+    """
 
     id: str
     text: str
     status: str = "pending"
     needs: list[str] = dataclasses.field(default_factory=list)
+    expects: str = ""
+    result: str = ""
+    fails: int = 0
 
 
 @dataclasses.dataclass
@@ -134,7 +147,11 @@ class Task:
         goal: as the user typed it; never changed.
         run: id of this run.
         memory: the records that entered the window (dicts as in `events.Loaded.hits`).
-        plan: subtasks.
+        planner: react, plan, hybrid or auto; auto becomes one of the others at the plan station.
+        plan: subtasks; react has one, the goal.
+        rules: what reflection found, each a dict of `planning.rules`; those that are over are left out.
+        before: the goal, answer, plan and stop_reason of the turn before this one, or empty.
+        void: the earlier goal that this one takes back, or "".
         observations: what the tools brought back, in order.
         messages: the turn so far in the Messages API's shape, beginning with the goal.
         calls: the tool calls of the running step; results: those that are answered already.
@@ -150,7 +167,11 @@ class Task:
     session: str = ""
     memory: list[Json] = dataclasses.field(default_factory=list)
     memory_text: str = ""
+    planner: str = "react"
     plan: list[Subtask] = dataclasses.field(default_factory=list)
+    rules: list[Json] = dataclasses.field(default_factory=list)
+    before: Json = dataclasses.field(default_factory=dict)
+    void: str = ""
     observations: list[Observation] = dataclasses.field(default_factory=list)
     messages: list[Json] = dataclasses.field(default_factory=list)
     calls: list[Json] = dataclasses.field(default_factory=list)

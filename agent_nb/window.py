@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .limits import Limits
+from .planning import progress
 from .task import Task
 from .tokens import estimate_tokens
 
@@ -109,15 +110,25 @@ def build(
         "memory": _memory(task.memory_text),
     }
     earlier = [message for turn in kept for message in turn]
-    messages = earlier + task.messages
+    plan = progress.text(task)
+    messages = _with_block(earlier + task.messages, plan)
     sizes = {name: known.text(text) for name, text in system.items()}
     sizes |= {
         "tools": known.text(json.dumps(tools, ensure_ascii=False)),
         "earlier turns": known.messages(earlier),
         "this turn": known.messages(task.messages),
+        "plan": estimate_tokens(plan) if plan else 0,
     }
     parts = [{"part": name, "tokens": tokens} for name, tokens in sizes.items() if tokens]
     return Window("\n\n".join(text for text in system.values() if text), messages, tools, parts, left_out)
+
+
+def _with_block(messages: list[Json], text: str) -> list[Json]:
+    """The messages with a text at the end of the last one, in this call only."""
+    if not text or not messages or messages[-1]["role"] != "user":
+        return messages
+    last = messages[-1]
+    return [*messages[:-1], {**last, "content": [*last["content"], {"type": "text", "text": text}]}]
 
 
 def _recent(turns: Sequence[list[Json]], known: Sizes) -> tuple[list[list[Json]], list[str]]:

@@ -248,5 +248,7 @@ def _marked(message: Json) -> Json:
         content = [{"type": "text", "text": content}] if content.strip() else []
     if not content:
         return message
-    *others, last = content
-    return {**message, "content": [*others, {**last, "cache_control": _CACHE}]}
+    # What stands last in this call only (the plan as it is now) is behind the mark: the next call has another.
+    passing = len(content) > 1 and str(content[-1].get("text", "")).startswith("<progress>")
+    *others, last = content[:-1] if passing else content
+    return {**message, "content": [*others, {**last, "cache_control": _CACHE}, *content[len(others) + 1 :]]}

@@ -14,7 +14,8 @@ from IPython.core.magic_arguments import MagicArgumentParser
 
 from ..errors import SettingError
 from ..memory.record import TYPES
-from ..session import APPROVE, PLANNERS
+from ..planning.stations import PLANNERS
+from ..session import APPROVE
 
 LISTED = 20
 """Names that an error lists at most; it says how many more there are."""

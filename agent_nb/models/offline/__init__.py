@@ -35,6 +35,7 @@ class OfflineModel:
 
     name = "offline"
     can_judge = False
+    can_plan = False
     note = "rules, not a language model"
 
     def cost(self, usage: Json) -> float | None:
@@ -60,6 +61,7 @@ class OfflineModel:
             tool_choice: {"type": "none"} asks for an answer without another call.
         """
         goals, results, asked = _history(messages)
+        goals = _subtask(goals, messages)
         goal = goals[-1] if goals else ""
         say = Words(is_chinese(goal))
         may_call = (tool_choice or {}).get("type") != "none"
@@ -183,11 +185,27 @@ def _history(messages: list[Json]) -> tuple[list[str], list[tuple[str, Json, Jso
                 if not _was_interrupted(got):  # it never ran: it is called again
                     results.append((name, given, got))
         else:
-            text = "\n".join(b["text"] for b in blocks if _is(b, "text"))
+            text = "\n".join(b["text"] for b in blocks if _is(b, "text") and not _is_plan(b))
             if text.strip() and not (goals and _SENT_BACK.match(text)):
                 goals.append(text)
                 results, asked = [], said.rstrip().endswith(("?", "？"))
     return goals, results, asked
+
+
+_NOW = re.compile(r"^Work now on subtask [^:\n]+: (.+)$", re.MULTILINE)
+_DONE = re.compile(r"^\[x\] [^.\n]+\. (.+?)(?: → .*)?$", re.MULTILINE)
+
+
+def _subtask(goals: list[str], messages: list[Json]) -> list[str]:
+    """The goals, where a plan is under way with its running subtask in place of the whole, after those done."""
+    blocks = _blocks(messages[-1]) if messages else []
+    plan = next((b["text"] for b in blocks if _is_plan(b)), "")
+    now = _NOW.search(plan)
+    return [*goals[:-1], *_DONE.findall(plan), now.group(1)] if now else goals
+
+
+def _is_plan(block: Json) -> bool:
+    return _is(block, "text") and str(block["text"]).startswith("<progress>")
 
 
 def _was_interrupted(got: Json) -> bool:

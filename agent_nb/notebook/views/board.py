@@ -15,6 +15,7 @@ from ...events import (
     Event,
     Noticed,
     Observed,
+    Reflected,
     RunEnded,
     Streamed,
     ToolFinished,
@@ -67,13 +68,15 @@ class Board:
                 self._mark(f"call-{event.step}-{event.id}", "line", "head")
             case CallFailed() | Noticed():
                 self._mark(f"remarks-{event.step}", "head")
+            case Reflected():
+                self._mark(f"remarks-{event.step}")
             case Observed():
                 self._mark(f"remarks-{event.step}", "head", "pictures")
             case Answered():
                 self._mark("answer", "pictures", "line", "head")
             case RunEnded():
                 self._end_stream()
-                self._mark("line", "head", "end")
+                self._mark("line", "head", "plan", "end")
             case _:
                 self._mark("head", "load", "plan", "judge", "consolidate")
 
@@ -120,7 +123,7 @@ class Board:
             case "load":
                 return "load", memory.load(run.loaded)
             case "plan":
-                return "plan", html.plan(run.planned)
+                return "plan", html.plan(run.planned, run.ended is not None)
             case "call":
                 number, _, id = rest.partition("-")
                 return "steps", self._card(run.step(int(number)), id)

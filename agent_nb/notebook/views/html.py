@@ -15,6 +15,7 @@ from .story import Run, runs
 from .style import (
     FRAME,
     LINE,
+    MUTED,
     SECTION,
     SMALL,
     TONES,
@@ -43,26 +44,37 @@ def run_html(events: Iterable[Event]) -> str:
 
 
 def _run(run: Run) -> str:
-    parts = [head(run), load(run.loaded), plan(run.planned), steps(run), pictures(run)]
+    parts = [head(run), load(run.loaded), plan(run.planned, run.ended is not None), steps(run), pictures(run)]
     parts += [answer(run), criteria(run), consolidate(run.consolidated), ending(run)]
     return tag("div", "".join(part for part in parts if part), FRAME)
 
 
-def plan(event: Planned | None) -> str:
-    """Subtasks and acceptance criteria; a plan of the goal alone is not worth a line."""
+def plan(event: Planned | None, over: bool = False) -> str:
+    """Subtasks as a tree and acceptance criteria; a plan of the goal alone is not worth a line."""
     if event is None or (len(event.subtasks) < 2 and not event.criteria and not event.note):
         return ""
-    nodes = [
-        tag("li", esc(wording.field(node, "text", 300)) + muted(f" {esc(node.get('status', ''))}"))
-        for node in event.subtasks[:50]
-        if len(event.subtasks) > 1
-    ]
+    nodes = [_node(node, depth, over) for node, depth in wording.plan_tree(event.subtasks)]
     wanted = [tag("li", "done when: " + esc(wording.field(c, "text", 300))) for c in event.criteria[:50]]
-    said = [wording.count(len(nodes), "subtask")] if nodes else []
+    said = [wording.plan_count(event.subtasks)] if nodes else []
     said += [wording.count(len(wanted), "criterion").replace("criterions", "criteria")] if wanted else []
     summary = f"<b>plan</b> &nbsp;{esc(', '.join(said))} &nbsp;{muted(esc(event.note))}"
-    body = tag("ul", "".join(nodes + wanted), f"margin:3px 0;padding-left:22px;{SMALL}")
-    return tag("div", folded(summary, body), SECTION)
+    body = "".join(nodes) + (
+        tag("ul", "".join(wanted), f"margin:3px 0;padding-left:22px;{SMALL}") if wanted else ""
+    )
+    return tag("div", folded(summary, body, opened=bool(nodes)), SECTION)
+
+
+def _node(node: Json, depth: int, over: bool) -> str:
+    """A subtask in a line, moved in below what it needs."""
+    sign, tone = wording.node_sign(node, over)
+    result = wording.field(node, "result", 160)
+    line = (
+        f"{toned(sign, tone)} {esc(wording.field(node, 'id', 20))}. {esc(wording.field(node, 'text', 300))}"
+    )
+    more = wording.node_more(node)
+    line += muted(f" {esc(more)}") if more else ""
+    line += tag("span", f" → {esc(result)}", MUTED) if result else ""
+    return tag("div", line, f"{SMALL};padding-left:{6 + 16 * depth}px;overflow-wrap:anywhere", dir="auto")
 
 
 # -- plan, steps ---------------------------------------------------------------------------------------------

@@ -12,6 +12,8 @@ from ...events import (
     Loaded,
     Noticed,
     Observed,
+    Planned,
+    Reflected,
     RunEnded,
     RunStarted,
     ToolFinished,
@@ -41,6 +43,8 @@ class Lines:
                 return text.head_lines(run)
             case Loaded():
                 return text.load_lines(event)
+            case Planned() if len(event.subtasks) > 1 or event.note:
+                return text.plan_lines(event)
             case ToolStarted() | ToolFinished():
                 return self._tool(event)
             case ApprovalGiven():
@@ -48,9 +52,10 @@ class Lines:
                     f"    {event.verdict} by {event.by}"
                     + (f": {wording.clip(event.reason, 200)}" if event.reason else "")
                 ]
-            case CallFailed() | Noticed() | Observed():
+            case CallFailed() | Noticed() | Observed() | Reflected():
                 step = run.step(event.step)
-                if isinstance(event, Observed) and not (step.remarks and step.remarks[-1][0] == "sent back"):
+                back = step.remarks and step.remarks[-1][0] in ("sent back", "next")
+                if isinstance(event, Observed) and not back:
                     return []
                 kind, said = step.remarks[-1]
                 return [f"  ! {kind}: {wording.clip(said, 300)}"]

@@ -21,6 +21,7 @@ from ...events import (
     Noticed,
     Observed,
     Planned,
+    Reflected,
     RunEnded,
     RunStarted,
     Streamed,
@@ -111,6 +112,8 @@ class Run:
             case Loaded():
                 self.loaded, self.station = event, "plan"
             case Planned():
+                if not event.note and self.planned is not None:
+                    event = dataclasses.replace(event, note=self.planned.note)
                 self.planned, self.station = event, "act"
             case CallStarted() | Streamed() | CallFailed() | Acted():
                 self.station = "act"
@@ -128,6 +131,8 @@ class Run:
                 self.answered, self.station = event, "consolidate"
             case Consolidated():
                 self.consolidated = event
+            case Reflected():
+                self.step(event.step).remarks.append((f"reflected ({event.level})", _reflection(event)))
             case Noticed():
                 self.step(event.step).remarks.append(("notice", event.text))
             case RunEnded():
@@ -181,7 +186,8 @@ class Run:
     def _sent_back(self, event: Observed) -> None:
         blocks = [b for b in event.message.get("content") or [] if isinstance(b, dict)]
         if blocks and not any(b.get("type") == "tool_result" for b in blocks):
-            self.step(event.step).remarks.append(("sent back", _joined(event.message, "text", "text")))
+            text = _joined(event.message, "text", "text")
+            self.step(event.step).remarks.append(("next" if text.startswith("Go on.") else "sent back", text))
 
     # -- what the head shows ---------------------------------------------------------------------------------
 
@@ -211,6 +217,12 @@ class Run:
     def pictures(self) -> list[Json]:
         """Artifacts of all calls, in order."""
         return [picture for _, call, _ in self.cards for picture in call.seen.get("artifacts") or []]
+
+
+def _reflection(event: Reflected) -> str:
+    """What follows, and for how long; a rule is told by its own text."""
+    last = event.rule.get("until")
+    return event.text + (f" (until step {last})" if isinstance(last, int) else "")
 
 
 def runs(events: Iterable[Event]) -> list[Run]:

@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterable
 from typing import Any
 
-from ...events import Answered, Consolidated, Event, Loaded
+from ...events import Answered, Consolidated, Event, Loaded, Planned
 from . import wording
 from .calls import CODE_FIELDS
 from .story import Call, Run, Step, runs
@@ -30,6 +30,8 @@ def _run(run: Run) -> list[str]:
     lines = head_lines(run)
     if run.loaded:
         lines += load_lines(run.loaded)
+    if run.planned:
+        lines += plan_lines(run.planned, run.ended is not None)
     known = list(run.steps.values())
     if len(known) > MOST_STEPS:
         lines.append(f"… {len(known) - MOST_STEPS:,} earlier steps are in the transcript")
@@ -65,6 +67,23 @@ def load_lines(event: Loaded) -> list[str]:
         score = float(hit.get("score") or 0)
         lines.append(_plain(f"       {score:.2f} {hit.get('type')}: {wording.field(hit, 'text', 160)}"))
     return lines
+
+
+def plan_lines(event: Planned, over: bool = False) -> list[str]:
+    """The plan as a tree, where there is more to it than the goal."""
+    nodes = wording.plan_tree(event.subtasks)
+    if not nodes and not event.note:
+        return []
+    note = f"  ({event.note})" if event.note else ""
+    lines = [f"plan   {wording.plan_count(event.subtasks) if nodes else 'none'}{note}"]
+    for node, depth in nodes:
+        result = wording.field(node, "result", 100)
+        told = (
+            f"{wording.field(node, 'id', 20)}. {wording.field(node, 'text', 160)} {wording.node_more(node)}"
+        )
+        line = f"       {'  ' * depth}{wording.node_sign(node, over)[0]} {told.rstrip()}"
+        lines.append(line + (f" → {result}" if result else ""))
+    return [_plain(line) for line in lines]
 
 
 def call_lines(step: Step, call: Call, position: int) -> list[str]:

@@ -238,6 +238,47 @@ def table_note(call: Call, rows: int, columns: int) -> str:
     return " · ".join(notes)
 
 
+_NODE = {"pending": ("○", "quiet"), "running": ("▶", "live"), "done": ("✓", "good")}
+_NODE |= {"failed": ("✗", "bad"), "skipped": ("–", "quiet")}
+
+
+def node_sign(node: Json, over: bool) -> tuple[str, str]:
+    """(sign, tone) of a subtask; one that was running when the run ended was stopped."""
+    status = str(node.get("status"))
+    return ("■", "warn") if over and status == "running" else _NODE.get(status, ("·", "quiet"))
+
+
+def node_more(node: Json) -> str:
+    """What a subtask needs and expects, while that still matters."""
+    if node.get("status") in ("done", "skipped"):
+        return ""
+    needs = node.get("needs")
+    said = [f"needs {clip(', '.join(map(str, needs)), 60)}"] if isinstance(needs, list) and needs else []
+    said += [f"expects {field(node, 'expects', 100)}"] if node.get("expects") else []
+    return f"({'; '.join(said)})" if said else ""
+
+
+def plan_count(nodes: list[Json]) -> str:
+    """'3 subtasks, 1 done'."""
+    done = sum(node.get("status") == "done" for node in nodes if isinstance(node, dict))
+    return count(len(nodes), "subtask") + (f", {done} done" if done else "")
+
+
+def plan_tree(nodes: list[Json]) -> list[tuple[Json, int]]:
+    """Each subtask of a plan of several, with how deep it stands: one more than the deepest that it needs."""
+    depths: dict[str, int] = {}
+    found = []
+    for node in nodes[:50] if len(nodes) > 1 else ():
+        if isinstance(node, dict):
+            needs = node.get("needs") if isinstance(node.get("needs"), list) else []
+            depth = min(
+                max((depths[str(need)] + 1 for need in needs or () if str(need) in depths), default=0), 6
+            )
+            depths[str(node.get("id"))] = depth
+            found.append((node, depth))
+    return found
+
+
 def loaded(event: Loaded) -> tuple[str, str]:
     """(how much of memory entered the window, by which way)."""
     if not event.total and not event.hits:
