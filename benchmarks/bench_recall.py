@@ -90,6 +90,7 @@ def quality(scorer_path: pathlib.Path, data_path: pathlib.Path) -> None:
                 }
                 for turn in turns
             )
+            memory.wait(600)  # vectors of a slow embedder follow in the background
             ids = {record.id: turn["id"] for record, turn in zip(records, turns, strict=True)}
             return lambda text, k: [
                 ids[hit.record.id] for hit in memory.recall(text, k=k, budget=10**6, threshold=0)

@@ -53,11 +53,10 @@ class Index:
         self.subjects: dict[str, list[tuple[frozenset[str], int]]] = {}
         self.active = self.length = 0
         self.vectors: Floats | None = None
-        self.lacking: list[int] = []
         self.out: Counter[str] = Counter()
 
     def refresh(self, db: sqlite3.Connection, user: str, embedder: Any) -> None:
-        """Bring the index up to the store's present state; `lacking` names places without a vector."""
+        """Bring the index up to the store's present state; a place without a vector has one of zeros."""
         row = db.execute("SELECT n, emptied FROM changes WHERE user=?", (user,)).fetchone()
         changes, emptied = row or (0, 0)
         if changes == self.changes:
@@ -77,13 +76,15 @@ class Index:
         self.changes = changes
 
     def _apply(self, row: Sequence[Any], embedder: Any) -> tuple[int, bytes] | None:
-        """Take in one written row; gives its place and vector (b"" for none) where it is new."""
+        """Take in one written row; gives its place and vector (b"" for none) where it is active."""
         id, status, data, terms, key, type, expires, session, created, name, vector = row
         place = self.places.get(id)
+        blob = vector if embedder is not None and name == embedder.name else b""
         if place is not None and status == "active":
             self.rows[place] = data
             self.expires[place] = _ends(expires, type)
-        elif place is not None:
+            return place, blob  # it may have come later than its record
+        if place is not None:
             del self.places[id]
             self._drop(place, json.loads(terms))
         elif status == "active":
@@ -94,7 +95,7 @@ class Index:
             self.expires.append(_ends(expires, type))
             self.created.append(datetime.datetime.fromisoformat(created).timestamp())
             self.sessions.add(place, session if type == "episode" else "", data)
-            return place, vector if embedder is not None and name == embedder.name else b""
+            return place, blob
         return None
 
     def _add(self, place: int, terms: Sequence[str], key: str) -> None:
@@ -130,8 +131,6 @@ class Index:
         for place, blob in blobs:
             if len(blob) == 4 * dim:
                 self.vectors[place] = np.frombuffer(blob, np.float32)
-            else:
-                self.lacking.append(place)
 
     def record(self, place: int) -> MemoryRecord:
         """The record at a place, read from its row when it is first asked for."""

@@ -201,8 +201,11 @@ def _semantic(text: str, index: Index, embedder: Any) -> Any:
 
     if embedder is None or index.vectors is None or not text.strip():
         return np.zeros(len(index.rows), np.float32)
-    low, high = getattr(embedder, "unrelated", 0.2), getattr(embedder, "same", 0.8)
-    cosines = index.semantic(embedder.embed([text], "query")[0])
+    vector = embedder.question(text)
+    if vector is None:
+        return np.zeros(len(index.rows), np.float32)
+    low, high = embedder.scale(index.active)
+    cosines = index.semantic(vector)
     return np.clip((cosines - low) / (high - low), 0.0, 1.0)
 
 

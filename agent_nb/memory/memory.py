@@ -10,6 +10,7 @@ import os
 import pathlib
 import threading
 import time
+import weakref
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -32,6 +33,7 @@ from . import (
     together,
     writing,
 )
+from .embedding import Embedding
 from .index import Index
 from .load import Question, Recall
 from .pickle import PickleStore, RankedIndex
@@ -75,8 +77,11 @@ class Memory:
         self.user = user
         self._store, self._index = keeper, index
         self._lock = threading.RLock()
-        self._warmed = False
         self._day: datetime.date | None = None
+        self._embedding: Embedding | None = None
+        if self._embedder is not None:
+            self._embedding = Embedding(self._store, user, self._embedder)
+            weakref.finalize(self, self._embedding.stop, 0).atexit = False
 
     def __enter__(self) -> Memory:
         return self
@@ -85,14 +90,19 @@ class Memory:
         self.close()
 
     def close(self) -> None:
-        """Close the file; a later use opens it again."""
+        """Close the file; a later use opens it again. Vectors that are under way are made at the next opening."""
+        if self._embedding is not None:
+            self._embedding.stop()
         self._store.close()
 
     def warm(self) -> None:
         """Begin to load an embedder that takes seconds, in the background; a run calls this when it starts."""
-        if not self._warmed and hasattr(self._embedder, "warm"):
-            self._warmed = True
-            self._embedder.warm()
+        if self._embedding is not None:
+            self._embedding.warm()
+
+    def wait(self, timeout_s: float = 60.0) -> bool:
+        """Wait for vectors that are made in the background; whether every active record has one then."""
+        return self._embedding is None or self._embedding.wait(timeout_s)
 
     # -- writing -----------------------------------------------------------------------------------------------
 
@@ -136,12 +146,13 @@ class Memory:
 
     def _write(self, records: list[MemoryRecord]) -> list[tuple[MemoryRecord, str]]:
         """Each record as it stands after the write, with what was done: added, merged, superseded, pending."""
-        vectors = self._embedded(records)
+        vectors = self._vectors(records)
         done = []
         with self._lock, self._store.writing(self.user) as db:
             terms.renew(db, self.user)
             for record, vector in zip(records, vectors, strict=True):
                 done.append(writing.place(db, record, vector, self._embedder_name))
+        self._wrote([record for record, _ in done])
         self._open()
         return done
 
@@ -149,11 +160,16 @@ class Memory:
     def _embedder_name(self) -> str:
         return str(self._embedder.name) if self._embedder else ""
 
-    def _embedded(self, records: list[MemoryRecord]) -> list[bytes | None]:
-        if self._embedder is None or not records:
+    def _vectors(self, records: list[MemoryRecord]) -> list[bytes | None]:
+        """What is written together with the records; those that are not ready in time follow in the background."""
+        if self._embedding is None:
             return [None] * len(records)
-        vectors = self._embedder.embed([draft.sendable(record.text) for record in records], "record")
-        return [vector.astype("float32").tobytes() for vector in vectors]
+        self._embedding.open()
+        return self._embedding.records(records)
+
+    def _wrote(self, records: list[MemoryRecord]) -> None:
+        if self._embedding is not None:
+            self._embedding.wrote(records)
 
     # -- reading -----------------------------------------------------------------------------------------------
 
@@ -186,11 +202,14 @@ class Memory:
         return load.finish(question, found, started)
 
     def _gathered(self, question: Question) -> load.Gathered:
+        if self._embedding is not None:
+            self._embedding.open()
+            self._embedding.settle()
         with self._lock:
             self._open()
             index = self._fresh_index()
             # It takes seconds to load; an empty store needs none.
-            return load.gather(question, index, self._embedder if index.active else None)
+            return load.gather(question, index, self._embedding if index.active else None)
 
     def _constraints(self, question: str) -> list[graph.Constraint]:
         with self._store.reading() as db:
@@ -205,12 +224,6 @@ class Memory:
                 terms.renew(db, self.user)
         with self._store.reading() as db:
             self._index.refresh(db, self.user, self._embedder)
-        lacking = self._index.lacking
-        if lacking and self._index.vectors is not None:
-            # Records written under another embedder get vectors of this one, for this process.
-            texts = [draft.sendable(self._index.record(place).text) for place in lacking]
-            self._index.vectors[lacking] = self._embedder.embed(texts, "record")
-            self._index.lacking = []
         return self._index
 
     def get(self, id: str) -> MemoryRecord | None:
@@ -279,6 +292,7 @@ class Memory:
         return counts | {
             "decay": self.decay,
             "embedder": self._embedder_name or None,
+            "embedding": self._embedding.told() if self._embedding else {},
             "where": self.where,
             "user": self.user,
         }
@@ -307,10 +321,12 @@ class Memory:
                 "created": old.created,
             }
             new = draft.new(self.user, row | {"session": old.session})
-            vector = self._embedded([new])[0]
+            vector = self._vectors([new])[0]
             with self._store.writing(self.user) as db:
                 old = self._known(db, id)  # as it is now: another process may have written since
-                return writing.edit(db, old, new, vector, self._embedder_name)
+                new = writing.edit(db, old, new, vector, self._embedder_name)
+            self._wrote([new])
+            return new
 
     def forget(self, id: str, erase: bool = False) -> MemoryRecord:
         """Take a memory back: it is never recalled again. `erase` removes its text too; see `erase`."""
@@ -360,7 +376,9 @@ class Memory:
         if verdict not in ("keep", "drop", "both"):
             raise SettingError(f"the verdict is {verdict!r}; give keep, drop or both")
         with self._lock, self._store.writing(self.user) as db:
-            return writing.resolve(db, self._known(db, id), verdict)
+            record = writing.resolve(db, self._known(db, id), verdict)
+        self._wrote([record])
+        return record
 
     def undo(self, id: str) -> MemoryRecord:
         """Take back the last merge, supersede, edit, forget or verdict that touched the record of that id.
@@ -481,12 +499,12 @@ class Memory:
         records = [
             dataclasses.replace(r, user=self.user) for r in read if bool(teams.shown(r.user)) == is_team
         ]
-        vectors = self._embedded(records)
+        vectors = self._vectors(records)
+        written = []
         with self._lock, self._store.writing(self.user) as db:
             owners = store.owners(db, [record.id for record in records])
             # An id that belongs to someone else: theirs stays untouched, and the links follow the new id.
             renamed = {id: draft.new_id() for id, owner in owners.items() if owner != self.user}
-            new = 0
             for record, vector in zip(records, vectors, strict=True):
                 if owners.get(record.id) == self.user:
                     continue
@@ -494,11 +512,11 @@ class Memory:
                 by = renamed.get(record.superseded_by, record.superseded_by)
                 id = renamed.get(record.id, record.id)
                 copy = dataclasses.replace(record, id=id, superseded_by=by)
-                writing.put(db, copy, vector, self._embedder_name)
+                written.append(writing.put(db, copy, vector, self._embedder_name))
                 detail = {"id_in_file": record.id} if id != record.id else {}
                 store.note(db, self.user, "imported", id, **detail)
-                new += 1
-        return {"read": len(records), "new": new}
+        self._wrote(written)
+        return {"read": len(records), "new": len(written)}
 
     def _known(self, db: Any, id: str) -> MemoryRecord:
         found = store.select(db, self.user, "id=?", [draft.sendable(id)])

@@ -49,8 +49,7 @@ def put(
     db: Any, record: MemoryRecord, vector: bytes | None, embedder: str, topic: str | None = None
 ) -> MemoryRecord:
     """Insert a record with its index."""
-    if vector is not None:
-        record = dataclasses.replace(record, embedder=embedder)
+    record = dataclasses.replace(record, embedder=embedder if vector is not None else "")
     store.put(db, record, draft.normal_of(record), draft.key_of(record), draft.terms_of(record), vector)
     graph.keep(db, record)
     topic = claims.topic(record) if topic is None else topic

@@ -1,0 +1,429 @@
+"""Vectors for one user's records: at once where that is quick, else by a thread beside, which also catches up."""
+
+from __future__ import annotations
+
+import atexit
+import collections
+import contextlib
+import datetime
+import os
+import random
+import threading
+import time
+import weakref
+from typing import TYPE_CHECKING, Any
+
+from . import draft, embed, store
+
+if TYPE_CHECKING:
+    from .record import MemoryRecord
+
+    Vector = embed.Vectors
+
+Json = dict[str, Any]
+
+TEXT_S, WRITE_S = 0.02, 10.0
+"""A write waits this long a text, and so long at most, for vectors to be committed together with the records."""
+ANSWER_S, LATE_S = 0.5, 0.02
+"""A recall waits this long for a vector; so long from an embedder that was too late before."""
+BATCH_S, ROUND_S, ROUND, FRESH = 0.1, 1.0, 128, 2_000
+"""What is embedded in one call, and between two writes: seconds and records at most; what is remembered to be new."""
+QUICK_S = 0.003
+"""An embedder that took no longer a text is called where the text is, without a thread."""
+PAUSES_S = (1.0, 300.0)
+"""After a failure: the first pause, doubled each time up to the last."""
+IDLE_S, LEAVE_S = 1.0, 2.0
+"""The thread ends after so long without work; closing waits so long for the call that is under way."""
+SPREAD, SAMPLE = 0.65, 256
+_ALIVE: weakref.WeakSet[Embedding] = weakref.WeakSet()
+
+
+class _Job:
+    """Texts that somebody waits for."""
+
+    def __init__(self, texts: list[str], kind: str) -> None:
+        self.texts, self.kind = texts, kind
+        self.made: list[Any] = []
+        self.over = threading.Event()
+
+
+class Embedding:
+    """One user's embedder, kept from harm: it may be slow, fail or hang, and no add or recall does.
+
+    Args:
+        kept: the store, user: whose records get vectors. embedder: what makes them.
+
+    The thread is started when there is something to embed and ends when there is not. It reads what lacks a vector
+    of this embedder from the store, so that nothing is lost when the process ends at any time.
+    """
+
+    def __init__(self, kept: store.Store, user: str, embedder: embed.Embedder) -> None:
+        self.embedder, self.name, self.dim = embedder, str(embedder.name), int(embedder.dim)
+        self.failed = ""
+        self._store, self._user = kept, user
+        self._scale: tuple[int, tuple[float, float]] | None = None
+        self._reset()
+        _ALIVE.add(self)
+
+    def _reset(self) -> None:
+        self._changed = threading.Condition()
+        self._calling, self.at_store = threading.Lock(), threading.Lock()
+        self._jobs: collections.deque[_Job] = collections.deque()
+        self._fresh: dict[str, MemoryRecord] = {}  # by id, what was written here and has no vector yet
+        self._ready: dict[str, bytes] = {}  # text → vector that came too late for its write
+        self._refused: set[str] = set()
+        self._thread: threading.Thread | None = None
+        self._stopping = self._filling = self._late = self._untold = False
+        self._each_s: float | None = None
+        self._retry_at = self._pause_s = 0.0
+        self._opened = ""
+        self._older = True  # records of before the opening, under another embedder, may be left
+
+    # -- what others call --------------------------------------------------------------------------------------
+
+    def warm(self) -> None:
+        """Load an embedder that takes seconds beside whatever else is done."""
+        if self._each_s is None and not self._is_quick() and not self.failed:
+            job = _Job(["the first text loads the weights"], "query")
+            with self._changed:
+                self._jobs.append(job)
+                self._start()
+
+    def records(self, records: list[MemoryRecord]) -> list[bytes | None]:
+        """A vector each (float32 bytes), or None for those that were not ready in time and follow later."""
+        texts = [text_of(record) for record in records]
+        if not texts or (self.failed and not self._is_quick()):
+            return [None] * len(texts)
+        patience = min(WRITE_S, TEXT_S * len(texts))
+        made = self._here(texts, "record", patience) if self._is_quick() else None
+        if made is None:
+            made = self._there(texts, "record", patience)
+        return [row.tobytes() for row in made] + [None] * (len(texts) - len(made))
+
+    def wrote(self, records: list[MemoryRecord]) -> None:
+        """These were committed; those without a vector are caught up with, before all others."""
+        lacking = [record for record in records if record.embedder != self.name and record.status == "active"]
+        if lacking:
+            with self._changed:
+                room = max(0, FRESH - len(self._fresh))
+                self._fresh |= {record.id: record for record in lacking[:room]}
+            self.wake()
+
+    def question(self, text: str) -> Vector | None:
+        """The question's vector (dim,), or None where the embedder fails or takes too long."""
+        made = self._here([text], "query", ANSWER_S) if self._is_quick() else None
+        if made is None:
+            made = self._there([text], "query", self._patience())
+        return made[0] if made else None
+
+    def settle(self) -> None:
+        """Give records just written here a moment to get their vectors, if that is soon; else the words must do."""
+        if not self._fresh or self.failed or len(self._fresh) * (self._each_s or 0) > ANSWER_S:
+            return
+        until = time.monotonic() + self._patience()
+        with self._changed:
+            while self._fresh and not self.failed and (left := until - time.monotonic()) > 0:
+                self._changed.wait(left)
+            self._late = self._late or bool(self._fresh)
+
+    def wake(self) -> None:
+        """There may be records without a vector."""
+        with self._changed:
+            self._filling = True
+            self._start()
+
+    def open(self) -> None:
+        """Called before each use: the first one looks for records that lack a vector."""
+        if not self._opened:
+            self._opened, self._older = datetime.datetime.now(datetime.UTC).isoformat(), True
+            with self._store.reading() as db:
+                lacking = store.is_lacking(db, self._user, self.name, self.dim)
+            if lacking:
+                self.wake()
+
+    def wait(self, timeout_s: float) -> bool:
+        """Whether every active record has a vector, after so many seconds at most."""
+        until = time.monotonic() + timeout_s
+        with self._changed:
+            while self._filling and (left := until - time.monotonic()) > 0 and self._retry_at < until:
+                self._changed.wait(left)
+        return not self.waiting()
+
+    def waiting(self) -> int:
+        """How many active records lack a vector of this embedder."""
+        with self._store.reading() as db:
+            return store.count_lacking(db, self._user, self.name)
+
+    def told(self) -> Json:
+        """How many active records wait for a vector, and the line that the embedder failed with ("" where not)."""
+        return {"waiting": self.waiting(), "failed": self.failed}
+
+    def scale(self, active: int) -> tuple[float, float]:
+        """Cosines of unrelated and of equal texts: the embedder's own, else as the user's records lie."""
+        low, high = getattr(self.embedder, "unrelated", None), getattr(self.embedder, "same", None)
+        if low is not None and high is not None:
+            return float(low), float(high)
+        if self._scale is None or active >= 2 * self._scale[0]:
+            self._scale = (max(active, 8), self._estimated())
+        return self._scale[1]
+
+    def stop(self, timeout_s: float = LEAVE_S) -> None:
+        """End the thread; a call that takes longer than this is left to end by itself and writes nothing."""
+        with self._changed:
+            thread, self._thread = self._thread, None
+            self._stopping, self._opened = True, ""
+            self._fresh.clear()
+            self._changed.notify_all()
+        if thread is not None and thread is not threading.current_thread():
+            thread.join(timeout_s)
+
+    # -- calls of the embedder ---------------------------------------------------------------------------------
+
+    def _is_quick(self) -> bool:
+        said = getattr(self.embedder, "quick", None)
+        return bool(said) if said is not None else self._each_s is not None and self._each_s <= QUICK_S
+
+    def _patience(self) -> float:
+        """Seconds that a recall waits: as long as the embedder may load, once; then only for an answer."""
+        if self._late:
+            return LATE_S
+        return ANSWER_S if self._each_s is not None else max(ANSWER_S, getattr(self.embedder, "loads_s", 0.0))
+
+    def _size(self) -> int:
+        return 8 if not self._each_s else max(1, min(64, int(BATCH_S / self._each_s)))
+
+    def _called(self, texts: list[str], kind: str, wait_s: float = -1) -> Vector | None:
+        """The vectors, or None where the embedder failed; how long it took and why are kept."""
+        if not self._calling.acquire(timeout=wait_s):
+            return None
+        started = time.perf_counter()
+        try:
+            made = embed.vectors(self.embedder, texts, kind)
+        except BaseException as error:
+            if not isinstance(error, Exception) and threading.current_thread() is not self._thread:
+                raise
+            self._fail(error)
+            return None
+        finally:
+            self._calling.release()
+        took = time.perf_counter() - started
+        each = took / max(1, len(texts))
+        # The first call may have read the weights; only the next ones tell how quick it is.
+        self._each_s = min(each, 0.01) if self._each_s is None else 0.7 * self._each_s + 0.3 * each
+        if took < ANSWER_S:
+            self._late = False
+        self.failed, self._pause_s, self._retry_at = "", 0.0, 0.0
+        return made
+
+    def _here(self, texts: list[str], kind: str, patience: float) -> list[Any] | None:
+        until, made = time.monotonic() + patience, []
+        size = max(64, self._size())
+        for start in range(0, len(texts), size):
+            rows = self._called(texts[start : start + size], kind, patience)
+            if rows is None:
+                break
+            made += list(rows)
+            if time.monotonic() > until:
+                break
+        return made
+
+    def _there(self, texts: list[str], kind: str, patience: float) -> list[Any]:
+        job = _Job(texts, kind)
+        with self._changed:
+            if kind == "query":
+                self._jobs.appendleft(job)
+            else:
+                self._jobs.append(job)
+            self._start()
+            self._changed.notify_all()
+        try:
+            in_time = job.over.wait(patience)
+        finally:
+            job.over.set()  # nobody waits any more
+        if not in_time and kind == "query":
+            self._late = True
+        return list(job.made)
+
+    def _fail(self, error: BaseException) -> None:
+        said = " ".join(str(error).split())[:200] or type(error).__name__
+        self._untold = self._untold or not self.failed
+        self.failed = f"{self.name}: {said}"
+        self._pause_s = min(max(PAUSES_S[0], 2 * self._pause_s), PAUSES_S[1])
+        self._retry_at = time.monotonic() + self._pause_s
+        with self._changed:
+            self._changed.notify_all()
+
+    # -- the thread --------------------------------------------------------------------------------------------
+
+    def _start(self) -> None:
+        if self._thread is None or not self._thread.is_alive():
+            self._stopping = False
+            self._thread = threading.Thread(target=self._run, name="agent_nb embedder", daemon=True)
+            self._thread.start()
+        self._changed.notify_all()
+
+    def _mine(self) -> bool:
+        return not self._stopping and self._thread is threading.current_thread()
+
+    def _run(self) -> None:
+        after = f"m{random.getrandbits(40):010x}"  # two processes begin at different places
+        while True:
+            with self._changed:
+                pause = self._retry_at - time.monotonic() if self._filling else IDLE_S
+                if self._mine() and not self._jobs and pause > 0:
+                    self._changed.wait(pause)
+                if not self._mine() or not (self._jobs or self._filling):
+                    if self._mine():
+                        self._thread = None
+                    return
+            self._serve()
+            try:
+                if self._untold and self._mine():
+                    self._tell()
+                if self._filling and self._mine() and time.monotonic() >= self._retry_at:
+                    after = self._round(after)
+            except Exception as error:  # a full disk, a locked file: the records are still there to try again
+                self._fail(error)
+
+    def _tell(self) -> None:
+        """One line in the log for each time that the embedder began to fail."""
+        self._untold = False
+        with self.at_store, self._store.writing(self._user) as db:
+            store.note(db, self._user, "embedder failed", "", error=self.failed)
+
+    def _serve(self) -> None:
+        """What somebody waits for comes first."""
+        while self._mine() and self._jobs:
+            job = self._jobs.popleft()
+            while not job.over.is_set() and len(job.made) < len(job.texts):
+                start = len(job.made)
+                texts = job.texts[start : start + self._size()]
+                rows = self._called(texts, job.kind)
+                if rows is None:
+                    break
+                if job.over.is_set() and job.kind == "record":  # too late for them, but not for nothing
+                    self._keep(texts, rows)
+                job.made += list(rows)
+            job.over.set()
+
+    def _keep(self, texts: list[str], rows: Any) -> None:
+        self._ready |= dict(zip(texts, (row.tobytes() for row in rows), strict=True))
+        for text in list(self._ready)[:-ROUND]:
+            del self._ready[text]
+
+    def _round(self, after: str) -> str:
+        """Embed some records that lack a vector and write them; gives the id up to which it came."""
+        with self._changed:
+            rows = list(self._fresh.values())[:ROUND]
+        fresh = bool(rows)
+        if not fresh:
+            rows = self._found(after)
+        if not rows:
+            with self._changed:
+                self._older = self._older and bool(after)
+                self._filling = bool(after or self._fresh)
+                self._changed.notify_all()
+            return ""  # from the first one on
+        until = time.monotonic() + ROUND_S
+        tried: list[str] = []
+        done: list[tuple[MemoryRecord, bytes]] = []
+        while rows and self._mine() and time.monotonic() < until:
+            batch, rows = rows[: self._size()], rows[self._size() :]
+            made = self._embedded([text_of(record) for record in batch])
+            if not made:
+                break
+            tried += [record.id for record in batch]
+            for record, vector in zip(batch, made, strict=True):
+                if vector:
+                    done.append((record, vector))
+                else:
+                    self._refused.add(record.id)
+            self._serve()
+        if done and self._mine():
+            with self.at_store, self._store.writing(self._user) as db:
+                for record, vector in done:
+                    store.give_vector(db, self._user, record, self.name, vector)
+        with self._changed:
+            for id in tried:
+                self._fresh.pop(id, None)
+            self._changed.notify_all()
+        return after if fresh or not tried else tried[-1]
+
+    def _found(self, after: str) -> list[MemoryRecord]:
+        limit = ROUND + len(self._refused)
+        before = self._opened if self._older else ""
+        with self.at_store, self._store.reading() as db:
+            if before and store.misfit(db, self._user, self.name, self.dim):
+                with self._store.writing(self._user) as db:
+                    store.drop_misfits(db, self._user, self.name, self.dim)
+            records = store.lacking(db, self._user, self.name, before, after, limit)
+        return [record for record in records if record.id not in self._refused]
+
+    def _embedded(self, texts: list[str]) -> list[bytes | None]:
+        """A vector each; None for a text that the embedder refuses while it takes others. [] where it takes none."""
+        made = [self._ready.pop(text, None) for text in texts]
+        left = [place for place, vector in enumerate(made) if vector is None]
+        if not left:
+            return made
+        rows = self._called([texts[place] for place in left], "record")
+        if rows is None:
+            # One text that it cannot read must not keep the others waiting, nor a broken one be asked for each.
+            ends = {place: self._called([texts[place]], "record") for place in {left[0], left[-1]}}
+            if all(row is None for row in ends.values()) and not self._answers():
+                return []
+            for place in left[1:-1]:
+                ends[place] = self._called([texts[place]], "record")
+            alone = {place: None if row is None else row[0].tobytes() for place, row in ends.items()}
+            return [alone.get(place, vector) for place, vector in enumerate(made)]
+        for place, row in zip(left, rows, strict=True):
+            made[place] = row.tobytes()
+        return made
+
+    def _answers(self) -> bool:
+        return self._called(["is anybody there?"], "record") is not None
+
+    def _estimated(self) -> tuple[float, float]:
+        import numpy as np
+
+        with self._store.reading() as db:
+            blobs = store.some_vectors(db, self._user, self.name, SAMPLE)
+        rows = np.array([np.frombuffer(blob, np.float32) for blob in blobs if len(blob) == 4 * self.dim])
+        if len(rows) < 8:
+            return 0.2, 0.8
+        pairs = (rows @ rows.T)[np.triu_indices(len(rows), 1)]
+        # Three of four pairs of a user's records are less alike than this; what is beyond is shared out between
+        # it and 1 as the embedders do whose cosines are known.
+        low = float(np.quantile(pairs, 0.75))
+        return low, low + max(0.05, SPREAD * (1 - low))
+
+
+def text_of(record: MemoryRecord) -> str:
+    """What is embedded of a record."""
+    return draft.sendable(record.text)
+
+
+def _leave() -> None:
+    """Native code in a thread that is cut off at the interpreter's end may crash it: wait a little."""
+    for one in list(_ALIVE):
+        one.stop()
+
+
+def _hold() -> None:
+    for one in list(_ALIVE):
+        one.at_store.acquire(timeout=LEAVE_S)  # a store that is forked in the middle of a write stays locked
+
+
+def _go_on() -> None:
+    for one in list(_ALIVE):
+        with contextlib.suppress(RuntimeError):
+            one.at_store.release()
+
+
+def _forked() -> None:
+    for one in list(_ALIVE):
+        one._reset()
+
+
+atexit.register(_leave)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(before=_hold, after_in_parent=_go_on, after_in_child=_forked)
