@@ -270,9 +270,13 @@ class Memory:
             own = graph.graph(db, self.user, entity)
         return graph.both(own, self.team.graph(entity)) if self.team is not None else own
 
-    def why(self, question: str) -> diagnose.Diagnosis:
-        """Why the question does not recall what it should: not written, not recalled, or not injected."""
-        return diagnose.why(self, question)
+    def why(self, question: str, run: Json | None = None, **asked: Any) -> diagnose.Diagnosis:
+        """Why the question did not know what it should: not written, not recalled, not injected, or ignored.
+
+        Args:
+            run: what a run did with it, see `diagnose.why`. asked: other arguments of `recall` than its defaults.
+        """
+        return diagnose.why(self, question, run, **asked)
 
     def stats(self) -> Json:
         """Counts by status, type and source, and what the memory works with."""
