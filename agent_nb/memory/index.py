@@ -15,8 +15,6 @@ from .record import MemoryRecord
 from .text import faint
 
 if TYPE_CHECKING:
-    import sqlite3
-
     import numpy as np
     from numpy.typing import NDArray
 
@@ -55,7 +53,7 @@ class Index:
         self.vectors: Floats | None = None
         self.out: Counter[str] = Counter()
 
-    def refresh(self, db: sqlite3.Connection, user: str, embedder: Any) -> None:
+    def refresh(self, db: store.Connection, user: str, embedder: Any) -> None:
         """Bring the index up to the store's present state; a place without a vector has one of zeros."""
         row = db.execute("SELECT n, emptied FROM changes WHERE user=?", (user,)).fetchone()
         changes, emptied = row or (0, 0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import datetime
 import json
 import os
@@ -61,7 +62,8 @@ def read(path: pathlib.Path) -> list[MemoryRecord]:
             fault = "is no memory"
         if fault:
             raise SettingError(f"line {number} of {path} {fault}; nothing was imported")
-        found.append(record)
+        session, run = (text.encode("utf-8", "replace").decode() for text in (record.session, record.run))
+        found.append(dataclasses.replace(record, session=session, run=run))
     return found
 
 
@@ -73,7 +75,8 @@ def _fault(record: MemoryRecord) -> str:
     aware = all(isinstance(time, datetime.datetime) and time.tzinfo for time in times)
     numbers = all(isinstance(n, int | float) for n in (record.hits, record.mentions, record.weight))
     named = all(
-        isinstance(name, str) for name in (record.id, record.text, record.superseded_by, record.session)
+        isinstance(name, str)
+        for name in (record.id, record.text, record.superseded_by, record.session, record.run)
     )
     if not (known and aware and numbers and named and record.id and record.text.strip()):
         return "is no memory"

@@ -37,6 +37,7 @@ from .embedding import Embedding
 from .index import Index
 from .load import Question, Recall
 from .pickle import PickleStore, RankedIndex
+from .postgres import PostgresStore
 from .record import STATUSES, MemoryRecord
 
 Json = dict[str, Any]
@@ -46,7 +47,8 @@ class Memory:
     """What is remembered of one user.
 
     Args:
-        where: None for the user's own file, ":memory:", or a path; one that ends in .pkl is a pickle file.
+        where: None for the user's own file, ":memory:", a path (one that ends in .pkl is a pickle file), or
+            postgresql://… for a server with pgvector.
         user: whose; every read and write is theirs alone.
         embedder: "auto" for the best one installed, None for words only, a name, or an Embedder.
         team: the team whose memories are read beside one's own. They are written only explicitly, by
@@ -64,14 +66,15 @@ class Memory:
         *,
         team: str | None = None,
     ) -> None:
-        self.where = str(home() / "memory.db") if where is None else str(where)
         self._embedder: Any = embed.choose(embedder)
-        self._begin(teams.checked(user), *_opened(where))
+        self._begin(teams.checked(user), *_opened(where, user))
+        self.where = self._store.shown
         self.team: Memory | None = None
         if team is not None:
             self.team = Memory.__new__(Memory)
             self.team.where, self.team._embedder, self.team.team = self.where, self._embedder, None
             self.team._begin(teams.owner(team), self._store, type(self._index)())
+            self._store.scopes = (self.team.user,)
 
     def _begin(self, user: str, keeper: store.Store, index: Index) -> None:
         self.user = user
@@ -242,8 +245,15 @@ class Memory:
                 f"a memory has no field {sorted(unknown)[0]!r}; fields: {', '.join(sorted(known))}"
             )
         wanted = {"status": "active"} | fields
+        if isinstance(wanted.get("session"), str):
+            wanted["session"] = draft.sendable(wanted["session"])
         words = text.casefold().split()
-        columns = [name for name in ("status", "type", "source", "session") if name in wanted]
+        # The store narrows by what it surely holds as it was given; odd characters are compared here.
+        columns = [
+            name
+            for name in ("status", "type", "source", "session")
+            if isinstance(value := wanted.get(name), str) and value.isprintable()
+        ]
         where = " AND ".join(f"{name}=?" for name in columns)
         with self._store.reading() as db:
             records = store.select(db, self.user, where, [wanted[name] for name in columns])
@@ -299,6 +309,7 @@ class Memory:
             "embedding": self._embedding.told() if self._embedding else {},
             "where": self.where,
             "user": self.user,
+            **self._store.facts(),
         }
 
     def log(self) -> list[Json]:
@@ -533,13 +544,13 @@ class Memory:
         return found[0]
 
 
-def _opened(where: str | os.PathLike[str] | None) -> tuple[store.Store, Index]:
+def _opened(where: str | os.PathLike[str] | None, user: str) -> tuple[store.Store, Index]:
     """The store that a place means, and the index that ranks its words."""
     text = str(home() / "memory.db") if where is None else os.fspath(where)
     if text == ":memory:":
         return store.Store(None), Index()
     if text.startswith(("postgresql:", "postgres:")):
-        raise SettingError("memories in PostgreSQL are not there yet; give a path that ends in .db or .pkl")
+        return PostgresStore(text, user), Index()
     path = pathlib.Path(text).expanduser()
     if path.suffix in (".pkl", ".pickle"):
         return PickleStore(path), RankedIndex()

@@ -21,7 +21,7 @@ from ..places import private_file
 from .index import K1 as BM25_K1
 from .index import B as BM25_B
 from .index import Index
-from .store import Store, load, migrate, tables
+from .store import Connection, Store, load, migrate, tables
 
 Json = dict[str, Any]
 
@@ -74,6 +74,11 @@ class PickleStore(Store):
         self.file = path
         self._seen: tuple[int, int, int] | None = None
 
+    @property
+    def shown(self) -> str:
+        """The file."""
+        return str(self.file)
+
     def _connection(self) -> sqlite3.Connection:
         now = self._stamp()
         if self._db is not None and now != self._seen and not self._db.in_transaction:
@@ -83,7 +88,7 @@ class PickleStore(Store):
         return db
 
     @contextlib.contextmanager
-    def writing(self, user: str) -> Iterator[sqlite3.Connection]:
+    def writing(self, user: str) -> Iterator[Connection]:
         """One transaction of `user`, on disk when this ends; other processes wait their turn."""
         with self._lock, _alone(self.file), super().writing(user) as db:
             yield db

@@ -11,7 +11,7 @@ import sqlite3
 import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any
+from typing import Any, Protocol
 
 from ..errors import StoreError
 from ..places import private_file
@@ -108,6 +108,16 @@ TYPE_CODES = {type: code for code, type in enumerate(TYPES)}
 _CHANGED = "(SELECT n FROM changes WHERE user=?)"
 
 
+class Connection(Protocol):
+    """What the functions below need of a database: SQLite's own connection, or a transaction on a server."""
+
+    def execute(self, sql: str, parameters: Any = ..., /) -> Any:
+        """Run a statement; gives a cursor."""
+
+    def executemany(self, sql: str, rows: Any, /) -> Any:
+        """Run a statement for each row of parameters."""
+
+
 class Store:
     """Records of many users in one file; every statement names the user.
 
@@ -122,6 +132,8 @@ class Store:
         self.path = path
         self._lock = threading.RLock()
         self._db: sqlite3.Connection | None = None
+        self.scopes: tuple[str, ...] = ()
+        """Whose records may be read beside the user's own: their team's."""
 
     def _connection(self) -> sqlite3.Connection:
         if self._db is None:
@@ -144,13 +156,13 @@ class Store:
         migrate(db)
 
     @contextlib.contextmanager
-    def reading(self) -> Iterator[sqlite3.Connection]:
+    def reading(self) -> Iterator[Connection]:
         """A connection for statements that change nothing."""
         with self._lock, _told(self.path):
             yield self._connection()
 
     @contextlib.contextmanager
-    def writing(self, user: str) -> Iterator[sqlite3.Connection]:
+    def writing(self, user: str) -> Iterator[Connection]:
         """One transaction of `user`: all of it is kept, or nothing."""
         with self._lock, _told(self.path):
             db = self._connection()
@@ -203,6 +215,15 @@ class Store:
                     return True
         return not (wal.exists() and holds(wal))
 
+    @property
+    def shown(self) -> str:
+        """Where it is, for people to read."""
+        return ":memory:" if self.path is None else str(self.path)
+
+    def facts(self) -> Json:
+        """What `stats` tells of the store itself."""
+        return {}
+
     def close(self) -> None:
         """Close the file; it opens again at the next use."""
         with self._lock:
@@ -212,7 +233,7 @@ class Store:
 
 
 def put(
-    db: sqlite3.Connection,
+    db: Connection,
     record: MemoryRecord,
     normal: str,
     key: str,
@@ -245,7 +266,7 @@ def listed(terms: Sequence[str]) -> str:
     return json.dumps(terms, ensure_ascii=False)
 
 
-def update(db: sqlite3.Connection, record: MemoryRecord) -> None:
+def update(db: Connection, record: MemoryRecord) -> None:
     """Write the fields of a record whose text and index stay as they are."""
     db.execute(
         f"UPDATE records SET status=?, superseded_by=?, data=?, changed={_CHANGED} WHERE id=? AND user=?",
@@ -253,7 +274,7 @@ def update(db: sqlite3.Connection, record: MemoryRecord) -> None:
     )
 
 
-def delete(db: sqlite3.Connection, user: str, id: str) -> None:
+def delete(db: Connection, user: str, id: str) -> None:
     """Remove a record, with what it was before; open indexes are built anew."""
     db.execute("DELETE FROM topics WHERE id=? AND user=?", (id, user))
     # With all that changed together with it: the words that were merged into it stand there, too.
@@ -265,7 +286,7 @@ def delete(db: sqlite3.Connection, user: str, id: str) -> None:
     db.execute("UPDATE changes SET emptied = n WHERE user=?", (user,))
 
 
-def owners(db: sqlite3.Connection, ids: Sequence[str]) -> dict[str, str]:
+def owners(db: Connection, ids: Sequence[str]) -> dict[str, str]:
     """Id → user of those ids that are taken, whoever they belong to: an id is unique in the whole store."""
     found: dict[str, str] = {}
     for start in range(0, len(ids), SOME):
@@ -275,7 +296,7 @@ def owners(db: sqlite3.Connection, ids: Sequence[str]) -> dict[str, str]:
     return found
 
 
-def is_lacking(db: sqlite3.Connection, user: str, embedder: str, dim: int) -> bool:
+def is_lacking(db: Connection, user: str, embedder: str, dim: int) -> bool:
     """Whether any active record has no vector of `embedder` with that dimension; a quick look, not a count."""
     query = "SELECT 1 FROM records WHERE user=? AND status='active' AND embedder{}? LIMIT 1"
     other = any(db.execute(query.format(sign), (user, embedder)).fetchone() for sign in "<>")
@@ -283,7 +304,7 @@ def is_lacking(db: sqlite3.Connection, user: str, embedder: str, dim: int) -> bo
 
 
 def lacking(
-    db: sqlite3.Connection, user: str, embedder: str, before: str, after: str, limit: int
+    db: Connection, user: str, embedder: str, before: str, after: str, limit: int
 ) -> list[MemoryRecord]:
     """Active records without a vector of `embedder`, by id from `after` on.
 
@@ -303,18 +324,18 @@ def lacking(
     return []
 
 
-def count_lacking(db: sqlite3.Connection, user: str, embedder: str) -> int:
+def count_lacking(db: Connection, user: str, embedder: str) -> int:
     """How many active records have no vector of `embedder`."""
     query = "SELECT count(*) FROM records WHERE user=? AND status='active' AND embedder<>?"
     return int(db.execute(query, (user, embedder)).fetchone()[0])
 
 
-def misfit(db: sqlite3.Connection, user: str, embedder: str, dim: int) -> bool:
+def misfit(db: Connection, user: str, embedder: str, dim: int) -> bool:
     """Whether vectors of `embedder` are from when it had another dimension; some stand for all."""
     return any(len(vector) != 4 * dim for vector in some_vectors(db, user, embedder, 16))
 
 
-def drop_misfits(db: sqlite3.Connection, user: str, embedder: str, dim: int) -> None:
+def drop_misfits(db: Connection, user: str, embedder: str, dim: int) -> None:
     """Take away the vectors of `embedder` that have another dimension."""
     db.execute(
         f"UPDATE records SET embedder='', vector=NULL, changed={_CHANGED}"
@@ -323,15 +344,13 @@ def drop_misfits(db: sqlite3.Connection, user: str, embedder: str, dim: int) -> 
     )
 
 
-def some_vectors(db: sqlite3.Connection, user: str, embedder: str, limit: int) -> list[bytes]:
+def some_vectors(db: Connection, user: str, embedder: str, limit: int) -> list[bytes]:
     """Vectors of active records, in no order that says anything about them."""
     query = "SELECT vector FROM records WHERE user=? AND status='active' AND embedder=? ORDER BY id LIMIT ?"
     return [row[0] for row in db.execute(query, (user, embedder, limit))]
 
 
-def give_vector(
-    db: sqlite3.Connection, user: str, record: MemoryRecord, embedder: str, vector: bytes
-) -> bool:
+def give_vector(db: Connection, user: str, record: MemoryRecord, embedder: str, vector: bytes) -> bool:
     """The vector of a record that was read earlier; False where it is gone, superseded or says something else."""
     query = "SELECT data FROM records WHERE user=? AND id=? AND status='active'"
     row = db.execute(query, (user, record.id)).fetchone()
@@ -345,7 +364,7 @@ def give_vector(
     return True
 
 
-def chain(db: sqlite3.Connection, user: str, id: str) -> list[MemoryRecord]:
+def chain(db: Connection, user: str, id: str) -> list[MemoryRecord]:
     """Whatever took each other's place, in any number of steps, the oldest first."""
     seen: set[str] = set()
     ahead = [id]
@@ -364,7 +383,7 @@ def chain(db: sqlite3.Connection, user: str, id: str) -> list[MemoryRecord]:
     return sorted(found, key=lambda record: record.recorded)
 
 
-def note(db: sqlite3.Connection, user: str, action: str, id: str, **detail: Any) -> None:
+def note(db: Connection, user: str, action: str, id: str, **detail: Any) -> None:
     """One line of the log."""
     at = datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds")
     text = json.dumps(detail, ensure_ascii=False, default=str)
@@ -373,9 +392,7 @@ def note(db: sqlite3.Connection, user: str, action: str, id: str, **detail: Any)
     )
 
 
-def select(
-    db: sqlite3.Connection, user: str, where: str = "", values: Iterable[Any] = ()
-) -> list[MemoryRecord]:
+def select(db: Connection, user: str, where: str = "", values: Iterable[Any] = ()) -> list[MemoryRecord]:
     """Records of one user, the oldest first."""
     also = f" AND {where}" if where else ""
     rows = db.execute(f"SELECT data FROM records WHERE user = ?{also} ORDER BY recorded, n", (user, *values))

@@ -1,5 +1,6 @@
 """Exports: both forms come back exactly, whatever the memories hold, and never half."""
 
+import datetime
 import json
 import threading
 
@@ -8,7 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from agent_nb.errors import AgentError
-from agent_nb.memory import Memory, store
+from agent_nb.memory import Memory, MemoryRecord, ledger, store
+
+NOW = datetime.datetime(2026, 1, 2, tzinfo=datetime.UTC)
 
 TEXT = st.one_of(
     st.sampled_from(
@@ -150,8 +153,11 @@ def test_line_ends_of_other_kinds_inside_a_text_end_no_line(tmp_path):
 
 
 def test_a_line_of_a_megabyte_and_what_looks_like_markup_come_back(tmp_path):
+    long = MemoryRecord(id="long", user="default", text="x -->" * 200_000, created=NOW, recorded=NOW)
+    for suffix in ("md", "jsonl"):
+        ledger.write(tmp_path / f"long.{suffix}", [long])
+        assert ledger.read(tmp_path / f"long.{suffix}") == [long]
     texts = [
-        "x -->" * 200_000,
         "'; DROP TABLE records; --",
         "<script>alert(1)</script> <!-- {",
         "\x00\ud800\x1c\r",

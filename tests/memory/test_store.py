@@ -15,7 +15,7 @@ import time
 import numpy as np
 import pytest
 
-from agent_nb.errors import AgentError, SettingError, StoreError
+from agent_nb.errors import SettingError, StoreError
 from agent_nb.memory import Memory, store
 
 WRITER = """
@@ -183,15 +183,6 @@ def test_records_keep_their_order_and_vectors_when_they_are_numbered(tmp_path):
             assert (
                 db.execute("SELECT max(n) FROM records").fetchone()[0] == len(rows) + 2
             )  # never given twice
-
-
-@pytest.mark.parametrize("where", ["postgresql://somewhere/db", "postgres://h/d"])
-def test_a_place_that_is_not_there_yet_is_one_line(where, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(AgentError) as caught:
-        Memory(where)
-    assert ".db" in str(caught.value)
-    assert list(tmp_path.iterdir()) == []
 
 
 def test_a_folder_that_cannot_be_made_is_one_line(tmp_path):
