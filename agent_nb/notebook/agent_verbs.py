@@ -35,6 +35,10 @@ def verbs() -> dict[str, Verb]:
         "trace": Verb(trace, "[NAME]", "draw a session's runs again; nothing is run", ""),
         "messages": Verb(messages, "", "see the history as the model gets it", ""),
         "window": Verb(window, "", "see what filled the last call's window", ""),
+        "plan": Verb(plan, "", "see the last run's plan as a tree, and what was learnt on the way", ""),
+        "doctor": Verb(
+            doctor, "[QUESTION]", "find out which station of a run broke, and what to change", "why no July?"
+        ),
         "tools": Verb(tools, "", "list the tools, what they do and which of them ask first", ""),
         "cost": Verb(cost, "", "see tokens and dollars of each run", ""),
         "model": Verb(model, "[NAME]", "see or choose the model", "offline"),
@@ -164,6 +168,38 @@ def window(desk: Desk, text: str) -> None:
     Sheet("Window of the last call").rows(
         ["part", "tokens"], rows + [["all", total]] if rows else [], "No call was made in this session yet."
     ).show()
+
+
+def plan(desk: Desk, text: str) -> None:
+    """The plan of the last run, and what reflection found."""
+    from .views import plan_html, plan_text
+
+    told = _events(desk, "")
+    page = plan_html(told)
+    if not page:
+        Sheet().remark("The last run has no plan; %%agent -p plan, hybrid or auto makes one.").show()
+        return
+    Sheet().raw(page, plan_text(told)).show()
+
+
+def doctor(desk: Desk, text: str) -> None:
+    """Which station of the run in question broke."""
+    from .. import doctor as examination
+
+    question = _plain(text)
+    turn = examination.turn_about(_events(desk, ""), question)
+    if not turn:
+        raise SettingError("this session has no run yet, so there is nothing to examine")
+    goal = " ".join(getattr(turn[0], "goal", "").split())
+    sheet = Sheet(f"Doctor: {goal[:80]}")
+    found = examination.examine(turn)
+    rows = [[f.station, f.said, f"step {f.step}, {f.event}: {f.shown}", f.change] for f in found]
+    sheet.rows(["station", "what broke", "what shows it", "what to change"], rows)
+    if not rows:
+        sheet.say("Nothing in the events of this run shows a break; %agent trace shows them all.")
+    if question and any(f.kind == "memory_not_loaded" for f in found):
+        sheet.remark(f"%memory why {question}  tells at which gate a memory was lost.")
+    sheet.show()
 
 
 def tools(desk: Desk, text: str) -> None:

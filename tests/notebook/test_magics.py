@@ -524,3 +524,33 @@ def test_rewind_and_fork(cell):
     for line in ("rewind", "rewind x", "rewind 99", "fork", "fork long", "fork new x"):
         cell(f"%agent {line}")
         one_line_error(cell)
+
+
+PLANNED = """%%agent -m n -p {planner} --new
+goal
+"""
+
+
+def test_a_planner_the_plan_verb_and_the_doctor(cell):
+    nodes = [{"id": "1", "text": "look at June"}, {"id": "2", "text": "look at July"}]
+    plan = json.dumps({"subtasks": nodes})
+    cell(f"n = ScriptedModel([{plan!r}, call('twice', n='x'), 'June is 3', 'July is 4'])")
+    assert "no plan" in cell("%agent plan")
+    told = cell(PLANNED.format(planner="plan"))
+    assert cell.error is None
+    assert "2 subtasks" in told
+    assert cell.names["_agent"].task.plan[0].result == "June is 3"
+    assert "1. look at June" in cell("%agent plan")
+    doctor = cell("%agent doctor")
+    assert "act" in doctor
+    assert "twice" in doctor
+    assert "goal" in cell("%agent doctor why is June 3?")
+    cell("n = ScriptedModel(['fine'])")
+    cell(PLANNED.format(planner="auto"))
+    assert "react: the goal reads as one question" in cell.told
+    assert "Nothing in the events" in cell("%agent doctor")
+
+
+def test_the_doctor_without_a_run_says_so(cell):
+    cell("%agent doctor")
+    assert "no run yet" in one_line_error(cell)

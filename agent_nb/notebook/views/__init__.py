@@ -5,9 +5,9 @@ They know events only, so that any saved transcript can be drawn anywhere, witho
 
 from .board import Board
 from .calls import question_html
-from .html import run_html
+from .html import plan_html, run_html
 from .lines import Lines
 from .memory import recall_html
-from .text import run_text
+from .text import plan_text, run_text
 
-__all__ = ["Board", "Lines", "question_html", "recall_html", "run_html", "run_text"]
+__all__ = ["Board", "Lines", "plan_html", "plan_text", "question_html", "recall_html", "run_html", "run_text"]

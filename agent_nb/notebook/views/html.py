@@ -49,6 +49,27 @@ def _run(run: Run) -> str:
     return tag("div", "".join(part for part in parts if part), FRAME)
 
 
+def plan_html(events: Iterable[Event]) -> str:
+    """The plan of the last run and what reflection found in it; "" where there is neither."""
+    told = runs(events)
+    if not told:
+        return ""
+    run = told[-1]
+    tree = plan(run.planned, run.ended is not None)
+    lines = [
+        tag(
+            "div",
+            f"{muted(f'step {step.number} {esc(kind)}')} &nbsp;{esc(wording.clip(text, 400))}",
+            SMALL,
+        )
+        for step in run.steps.values()
+        for kind, text in step.remarks
+        if kind.startswith("reflected")
+    ]
+    learnt = tag("div", "".join(lines), SECTION) if lines else ""
+    return tag("div", tree + learnt, FRAME) if tree or learnt else ""
+
+
 def plan(event: Planned | None, over: bool = False) -> str:
     """Subtasks as a tree and acceptance criteria; a plan of the goal alone is not worth a line."""
     if event is None or (len(event.subtasks) < 2 and not event.criteria and not event.note):

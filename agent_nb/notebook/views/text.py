@@ -69,6 +69,22 @@ def load_lines(event: Loaded) -> list[str]:
     return lines
 
 
+def plan_text(events: Iterable[Event]) -> str:
+    """The plan of the last run and what reflection found in it."""
+    told = runs(events)
+    if not told:
+        return ""
+    run = told[-1]
+    lines = plan_lines(run.planned, run.ended is not None) if run.planned else []
+    for step in run.steps.values():
+        lines += [
+            f"  ! step {step.number} {kind}: {wording.clip(text, 400)}"
+            for kind, text in step.remarks
+            if kind.startswith("reflected")
+        ]
+    return "\n".join(map(_plain, lines))
+
+
 def plan_lines(event: Planned, over: bool = False) -> list[str]:
     """The plan as a tree, where there is more to it than the goal."""
     nodes = wording.plan_tree(event.subtasks)

@@ -132,3 +132,74 @@ def test_only_white_space_of_a_query_changes(words):
     query = " ".join(words)
     shown = sql_lines(query)
     assert shown.replace("\n", " ").split() == query.split()
+
+
+PLAN = [
+    {"id": "1", "text": "look <b>at</b> June", "status": "done", "needs": [], "result": "28.4 minutes"},
+    {"id": "2", "text": "look at July", "status": "failed", "needs": [], "result": "no such table"},
+    {"id": "3", "text": "compare", "status": "running", "needs": ["1", "2"], "expects": "at least 1 row"},
+]
+LEARNT = "Do not call query_sql with {} again: its result is known."
+
+
+def planned_run(*more):
+    from agent_nb.events import Acted, Planned, Reflected, RunStarted
+
+    message = {"role": "assistant", "content": []}
+    start = RunStarted(run="r", goal="goal", message={}, session="s", model="m", planner="hybrid")
+    first = Planned(
+        run="r", planner="hybrid", subtasks=[n | {"status": "pending"} for n in PLAN], note="hybrid: 3 parts"
+    )
+    again = Planned(run="r", step=1, planner="hybrid", subtasks=PLAN)
+    rule = {"id": "r1", "text": LEARNT, "until": 6}
+    told = Reflected(run="r", step=1, level="cognition", trigger="t", text=LEARNT, rule=rule)
+    return [start, first, Acted(run="r", step=1, message=message), told, again, *more]
+
+
+def test_a_plan_is_a_tree_with_what_it_brought_and_what_was_learnt():
+    from agent_nb.events import RunEnded
+    from agent_nb.notebook.views import plan_html, plan_text, run_html
+
+    text = run_text(planned_run())
+    lines = text.splitlines()
+    assert "plan   3 subtasks, 1 done  (hybrid: 3 parts)" in lines
+    assert any(line.endswith("✓ 1. look <b>at</b> June → 28.4 minutes") for line in lines)
+    assert any(
+        line.startswith("         ▶ 3. compare (needs 1, 2; expects at least 1 row)") for line in lines
+    )
+    assert f"  ! reflected (cognition): {LEARNT} (until step 6)" in lines
+    html = run_html(planned_run())
+    assert "look &lt;b&gt;at&lt;/b&gt; June" in html
+    assert "until step 6" in html
+    assert html.count("<details open>") >= 1
+    ended = planned_run(RunEnded(run="r", step=1, stop_reason="limit_steps"))
+    assert "■ 3. compare" in run_text(ended)
+    assert LEARNT in plan_text(ended)
+    assert "compare" in plan_html(ended)
+    assert (plan_html([]), plan_text([])) == ("", "")
+
+
+def test_a_damaged_plan_is_drawn_as_far_as_it_goes():
+    from agent_nb.events import Planned
+    from agent_nb.notebook.views import run_html
+
+    rows = [1, {}, {"id": None, "needs": 3, "status": 4, "text": None}, {"needs": [None, {}]}]
+    event = Planned(run="r", planner="plan", subtasks=rows)
+    assert "plan" in run_text([event])
+    assert "plan" in run_html([event])
+
+
+def test_the_plan_is_told_line_by_line_and_live_as_it_changes():
+    from agent_nb.notebook.views import Board, Lines
+
+    lines, board = Lines(), Board()
+    told = []
+    drawn = []
+    for event in planned_run():
+        told.append(lines.add(event))
+        board.add(event)
+        drawn += [op for op in board.take() if op.get("key") in ("plan", "remarks-1")]
+    assert sum("3. compare" in part for part in told) == 2
+    assert any(LEARNT in part for part in told)
+    assert [op["key"] for op in drawn] == ["plan", "remarks-1", "plan"]
+    assert "28.4 minutes" in drawn[-1]["html"]
