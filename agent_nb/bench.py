@@ -12,6 +12,7 @@ from .limits import Limits
 from .models.protocol import Model
 from .planning import plan_tool
 from .planning.reflection import Tally
+from .short_term import ShortTerm
 from .task import Task
 from .tools.tool import Toolbox
 from .window import Sizes
@@ -25,7 +26,7 @@ class Bench:
 
     Args:
         memory: a `Memory`, or None for none at all.
-        turns: messages of the session's earlier turns, one list a turn.
+        turns: messages of the session's earlier turns, one list a turn. earlier: what is left of the older ones.
         approve: ask, auto or never: what happens to calls that write.
         waited_s: seconds spent waiting for the user; they are not charged to the valve.
         tally: what reflection counts. replans: how often hybrid has planned anew. shown_plan: as shown last.
@@ -38,6 +39,7 @@ class Bench:
     memory: Any = None
     limits: Limits = dataclasses.field(default_factory=Limits)
     turns: list[list[Json]] = dataclasses.field(default_factory=list)
+    earlier: ShortTerm = dataclasses.field(default_factory=ShortTerm)
     rules: str = ""
     handed_over: str = ""
     approve: str = "ask"

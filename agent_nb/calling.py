@@ -99,7 +99,9 @@ def _is_last(task: Task, bench: Bench, view: window.Window) -> bool:
 def _call(
     task: Task, bench: Bench, nudge: str, room: int, last: bool = False
 ) -> Generator[Event, None, Reply]:
-    view = window.build(task, bench.schemas(), bench.turns, bench.rules, bench.handed_over, bench.sizes)
+    view = window.build(
+        task, bench.schemas(), bench.turns, bench.rules, bench.handed_over, bench.sizes, bench.earlier
+    )
     closed = bench.forecast.closes(view, task.usage, bench.limits, functools.partial(_cost, bench.model))
     if closed[0]:
         return _failed(*closed)

@@ -74,6 +74,8 @@ class Loaded(Event):
     query: str
     hits: list[Json] = dataclasses.field(default_factory=list)
     gates: list[Json] = dataclasses.field(default_factory=list)
+    memo: list[Json] = dataclasses.field(default_factory=list)
+    """Profile, constraints and standing preferences that entered without a search; rows as in `hits`."""
     total: int = 0
     """Memories that this user has."""
     tokens: int = 0

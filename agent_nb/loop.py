@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 Json = dict[str, Any]
 
 
+MEMORY_TOKENS = 600
+"""Most that memory takes of the window: the memo of the user, then what the goal recalls."""
+
+
 def run(task: Task, bench: Bench) -> Generator[Event, None, None]:
     """Work on `task` until it is done or a valve closes. Closing the generator stops it at any point."""
     yield from load(task, bench)
@@ -45,23 +49,38 @@ def load(task: Task, bench: Bench) -> Iterator[Event]:
         yield Loaded(run=task.run, query=task.goal, note="this run has no memory")
         return
     try:
-        recall = bench.memory.recall(task.goal)
+        memo = bench.memory.memo() if hasattr(bench.memory, "memo") else None
+        recall = bench.memory.recall(task.goal, budget=MEMORY_TOKENS - (memo.tokens if memo else 0))
         total = bench.memory.stats()["active"]
-        task.memory = [_hit(hit) for hit in recall]
-        task.memory_text = recall.text
-        bench.memory.mark_used([hit["id"] for hit in task.memory], task.run)
+        found = [_hit(hit) for hit in recall]
+        known = {hit["id"] for hit in found}
+        standing = [_hit(hit) for hit in memo.hits if hit.record.id not in known] if memo else []
+        task.memory = found + standing
+        task.memory_text = _block(memo, recall)
+        # A memo stands in every window of the session; that counts as use once.
+        used = task.memory if not bench.turns else found
+        bench.memory.mark_used([hit["id"] for hit in used], task.run)
     except Exception as error:  # a broken store must not keep the analyst from working
         yield Loaded(run=task.run, query=task.goal, note=f"memory could not be read: {one_line(error)}")
         return
     yield Loaded(
         run=task.run,
         query=task.goal,
-        hits=task.memory,
+        hits=found,
+        memo=standing,
         gates=list(recall.gates),
         total=total,
-        tokens=recall.tokens,
+        tokens=recall.tokens + (memo.tokens if memo else 0),
         ms=recall.ms,
     )
+
+
+def _block(memo: Any, recall: Any) -> str:
+    """The memory block: the memo first, then what was recalled, each record once."""
+    lines = memo.text.splitlines() if memo else []
+    known = {hit.record.id for hit in memo.hits} if memo else set()
+    recalled = zip(recall, recall.text.splitlines(), strict=False)
+    return "\n".join(lines + [line for hit, line in recalled if hit.record.id not in known])
 
 
 def plan(task: Task, bench: Bench) -> Iterator[Event]:

@@ -10,7 +10,7 @@ import uuid
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from typing import Any
 
-from . import criteria, events, loop, transcript
+from . import criteria, events, loop, short_term, transcript
 from .approval import Asker, ask_on_terminal
 from .bench import Bench
 from .errors import SettingError, StoreError, one_line
@@ -146,6 +146,16 @@ class Session:
         return list(self._transcript.events)
 
     @property
+    def summary(self) -> str:
+        """All turns of this session, a line each: what the window shows of those that do not stay verbatim."""
+        return short_term.of(self._transcript.turns()).summary(0)
+
+    @property
+    def state(self) -> Json:
+        """The key outputs that tools declared (`keys=`), tool → the latest ones; no compression touches them."""
+        return short_term.state(self._transcript.turns())
+
+    @property
     def task(self) -> Task | None:
         """The work order of the last run of this kernel."""
         return self.result.task if self.result else None
@@ -240,7 +250,7 @@ class Session:
         bench = self._bench(task, model, limits, approve, memory)
         bench.handed_over = self._handed_over(bench.toolbox, use)
         turns = [t for t in self._transcript.turns() if not (cell and getattr(t[0], "cell", "") == cell)]
-        bench.turns = transcript.histories(turns)
+        bench.turns, bench.earlier = transcript.histories(turns), short_term.of(turns)
         task.before = restoring.before(turns)
         started = self._started(task, bench, cell=cell, message=task.messages[0])
         return self._walk(task, bench, started)
@@ -277,7 +287,7 @@ class Session:
         was = next(event for event in reversed(turn) if isinstance(event, events.RunStarted))
         memory = _OWN_STORE if was.user else None
         bench = self._bench(task, None, self._valves(was).but(**limits), was.approve or None, memory)
-        bench.turns = transcript.histories(turns[:-1])
+        bench.turns, bench.earlier = transcript.histories(turns[:-1]), short_term.of(turns[:-1])
         last_run = turn[-1].run
         return self._walk(task, bench, self._started(task, bench, first.cell, message, resumes=last_run))
 

@@ -26,6 +26,7 @@ from . import (
     graph,
     ledger,
     load,
+    memo,
     settings,
     store,
     teams,
@@ -203,6 +204,17 @@ class Memory:
         found = together.bound(question, found, self._constraints(question.text))
         found = dataclasses.replace(found, passed=together.marked(found.passed))
         return load.finish(question, found, started)
+
+    def memo(self, budget: int = memo.TOKENS, now: datetime.datetime | None = None) -> memo.Memo:
+        """Profile, constraints and standing preferences, the team's too, without a search; at most `budget` tokens."""
+        self._open()
+        with self._store.reading() as db:
+            records = memo.standing(db, self.user)
+        if self.team is not None:
+            with self.team._store.reading() as db:
+                records += memo.standing(db, self.team.user)
+        moment = draft.moment(now) or datetime.datetime.now(datetime.UTC)
+        return memo.write(records, moment, budget, self.decay)
 
     def _gathered(self, question: Question) -> load.Gathered:
         if self._embedding is not None:

@@ -21,7 +21,18 @@ def load(event: Loaded | None) -> str:
     summary = f"<b>load</b> &nbsp;{words} &nbsp;{muted(esc(way))}"
     if not event.hits and not event.total:
         return tag("div", summary, SECTION)
-    return tag("div", folded(summary, hits_html(event.hits) + gates_html(event.gates)), SECTION)
+    return tag(
+        "div", folded(summary, hits_html(event.hits) + _memo(event.memo) + gates_html(event.gates)), SECTION
+    )
+
+
+def _memo(rows: list[Json]) -> str:
+    """What stands in the window without a search."""
+    if not rows:
+        return ""
+    told = (f"{row.get('type') or ''}: {wording.field(row, 'text', 400)}" for row in rows[:50])
+    lines = "".join(tag("li", esc(text), "overflow-wrap:anywhere", dir="auto") for text in told)
+    return muted("memo: true in every window of this user") + tag("ul", lines, "margin:3px 0 6px 0")
 
 
 def hits_html(hits: list[Json]) -> str:

@@ -66,6 +66,8 @@ def load_lines(event: Loaded) -> list[str]:
     for hit in event.hits[:15]:
         score = float(hit.get("score") or 0)
         lines.append(_plain(f"       {score:.2f} {hit.get('type')}: {wording.field(hit, 'text', 160)}"))
+    for row in event.memo[:15]:
+        lines.append(_plain(f"       memo {row.get('type')}: {wording.field(row, 'text', 160)}"))
     return lines
 
 

@@ -284,7 +284,8 @@ def loaded(event: Loaded) -> tuple[str, str]:
     if not event.total and not event.hits:
         return "nothing is remembered yet", duration(event.ms)
     of = f" of {event.total:,}" if event.total else ""
-    said = [gates_line(event.gates), f"{event.tokens:,} tokens", duration(event.ms)]
+    memo = f"{len(event.memo)} standing in the memo" if event.memo else ""
+    said = [gates_line(event.gates), memo, f"{event.tokens:,} tokens", duration(event.ms)]
     one = len(event.hits) == 1 and event.total <= 1
     noun = "memory" if one else "memories"
     return f"{len(event.hits)}{of} {noun} given to the model", " · ".join(part for part in said if part)
