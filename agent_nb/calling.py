@@ -89,7 +89,7 @@ def last_word(task: Task, bench: Bench) -> Iterator[Event]:
 
 def _is_last(task: Task, bench: Bench, view: window.Window) -> bool:
     """Whether the valves leave room for this call only, after others whose results it can answer with."""
-    if not task.usage.calls or task.messages[-1]["role"] != "user" or not takes_tool_choice(bench.model):
+    if not bench.forecast.calls or task.messages[-1]["role"] != "user" or not takes_tool_choice(bench.model):
         return False
     cost = functools.partial(_cost, bench.model)
     after = bench.forecast.closes(view, task.usage, bench.limits, cost, calls=2)

@@ -15,7 +15,7 @@ from .alarm import may_cut, within
 from .approval import Verdict
 from .errors import CutShort, ToolInputError, one_line
 from .events import ApprovalAsked, ApprovalGiven, Event, Noticed, ToolFinished, ToolStarted
-from .planning import rules
+from .planning import plan_tool, rules
 from .redact import redact
 from .task import Observation, Task
 
@@ -109,7 +109,11 @@ def _refused(task: Task, call: Json, tool: Tool | None, bench: Bench) -> Observa
 
 def _told(task: Task, bench: Bench) -> list[str]:
     """What the user said, tools answered and memory holds: where an identifier may come from."""
-    texts = [task.goal, task.memory_text, *(seen.text for seen in task.observations)]
+    texts = [
+        task.goal,
+        task.memory_text,
+        *(seen.text for seen in task.observations if seen.name != plan_tool.NAME),
+    ]
     messages = [m for turn in bench.turns for m in turn if m["role"] == "user"]
     for block in (block for message in messages for block in message["content"]):
         inner = block.get("content") if block.get("type") == "tool_result" else [block]

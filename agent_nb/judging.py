@@ -7,6 +7,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from . import calling, criteria, evidence
+from .planning import plan_tool
 from .task import Criterion, Task
 
 if TYPE_CHECKING:
@@ -27,7 +28,11 @@ _OFFER = re.compile(
 def trace_numbers(task: Task, bench: Bench) -> list[Json]:
     """The numbers of the task's text with what in this session's window holds them."""
     # The nearest source comes first: a result of this run says more than a memory that holds the same number.
-    seen = [(f"{o.value_name} {o.name}".strip(), o.text) for o in task.observations if o.ok]
+    seen = [
+        (f"{o.value_name} {o.name}".strip(), o.text)
+        for o in task.observations
+        if o.ok and o.name != plan_tool.NAME
+    ]
     seen += [("goal", task.goal)]
     seen += [(f"memory {hit['id']}", hit["text"]) for hit in task.memory]
     for turn in bench.turns:

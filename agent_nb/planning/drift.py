@@ -11,9 +11,10 @@ from ..task import Task
 Json = dict[str, Any]
 
 _CHANGED = re.compile(
-    r"^\W*(?:no\b(?!\s+(?:rows|results|data|more))|nope\b|actually\b|instead\b|rather\b|never mind|wait\b|"
+    r"^\W*(?:no\s*[,.;!:，。]|no\s+(?:wait|not|i|forget|it|that|please|use|show|do)\b|nope\b|actually\b|instead\b|"
+    r"rather\b(?! than)|never mind|wait\s*[,.!…]|"
     r"forget (?:it|that|about)|scrap (?:it|that)|stop that|i meant\b|i mean\b|change of plan|"
-    r"不对|不是|算了|不用了|不要了|换成|改成|改为|改问|别管|其实|我是说|我的意思)"
+    r"不对|不是[，,。]|不是这|算了|不用了|不要了|换成|改成|改为|改问|别管|其实|我是说|我的意思)"
     r"|\b(?:do|show|use|take|give me|look at|compare) .{1,80}\binstead\b",
     re.IGNORECASE,
 )

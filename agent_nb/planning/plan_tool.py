@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import collections
 from typing import Any
 
 from ..errors import ToolInputError
 from ..task import Task
 from ..tools.result import Reply
 from ..tools.tool import Tool, Toolbox
-from . import progress, rules, tree
+from . import rules, tree
 
 Json = dict[str, Any]
 
@@ -65,7 +66,9 @@ def _update(task: Task, toolbox: Toolbox, edits: list[Json]) -> object:
     for rule in made:
         rules.add(task, rule)
     tree.focus(task.plan)
-    return Reply({"plan": [f"{n.id} {n.status}: {progress.line(n)}" for n in task.plan]})
+    # Counts only: what the model says about its plan must not come back as something that a tool has seen.
+    states = collections.Counter(node.status for node in task.plan)
+    return Reply({"plan": ", ".join(f"{count} {state}" for state, count in sorted(states.items()))})
 
 
 def _rule(task: Task, toolbox: Toolbox, given: Json) -> Json:

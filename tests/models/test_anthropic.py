@@ -114,6 +114,15 @@ def test_the_request_is_cached_and_the_callers_lists_are_untouched(monkeypatch):
     assert server.headers[0]["authorization"] == "Bearer sk-ant-secret-12345"
 
 
+def test_what_is_said_in_this_call_only_stands_behind_the_mark(monkeypatch):
+    passing = {"type": "text", "text": "<progress>\n[>] 1. look\n</progress>"}
+    history = [{"role": "user", "content": [{"type": "text", "text": "goal"}, passing]}]
+    with ScriptedServer(["two"]) as server:
+        ask(server, monkeypatch, history)
+    sent = server.requests[0]["messages"][0]["content"]
+    assert sent == [{"type": "text", "text": "goal", "cache_control": {"type": "ephemeral"}}, passing]
+
+
 def test_empty_system_and_no_tools_are_left_out(monkeypatch):
     with ScriptedServer(["hello"]) as server:
         ask(server, monkeypatch, system="", tools=[], tool_choice={"type": "none"})

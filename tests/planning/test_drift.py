@@ -26,6 +26,10 @@ DONE = {"goal": "Total sales by region in June", "answer": "North leads with 120
         (DONE, "换成按产品", "changed"),
         (DONE, "How is the weather?", "new"),
         (DONE, "No rows are shown, why?", "new"),
+        (DONE, "No-show rate by carrier", "new"),
+        (DONE, "Wait times at the airport", "new"),
+        (DONE, "不是周末的航班有多少？", "new"),
+        (ASKED, "No, not that one", "changed"),
     ],
 )
 def test_follow_up(before, goal, kind):

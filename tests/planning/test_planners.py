@@ -123,6 +123,25 @@ def test_a_wrong_edit_goes_back_as_an_error_and_the_plan_stays():
     assert [node.status for node in result.task.plan] == ["done", "done"]
 
 
+def test_what_the_model_writes_into_its_plan_is_no_evidence_and_no_source_of_identifiers():
+    @tool(effect="write", keys=("order_id",))
+    def refund(order_id: str) -> str:
+        """Refund an order."""
+        return "ok"
+
+    note = edits({"op": "finish", "id": "1", "result": "order B-7731 cost 98,765"})
+    wrong = edits({"op": "finish", "id": "B-7731"}, call_id="p2")
+    replies = [
+        plan("one", "two"),
+        reply(note, wrong),
+        reply(use("refund", order_id="B-7731")),
+        reply(say("98,765")),
+    ]
+    result = session(replies, tools=[refund], approve="auto").run("Refund it")
+    assert [o.kind for o in result.task.observations] == ["", "failed", "invented"]
+    assert [row.sources for row in result.evidence] == [()]
+
+
 def test_editing_the_plan_never_asks_and_no_whitelist_forbids_it():
     finish = edits({"op": "finish", "id": "1"})
     made = session(

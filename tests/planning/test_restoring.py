@@ -125,3 +125,42 @@ def test_a_damaged_plan_is_no_plan_and_the_run_goes_on_without(rows, own_home):
 
 def test_fields_of_another_version_are_left_out():
     assert restoring.subtasks([{"id": "1", "text": "a", "colour": "red"}])[0].text == "a"
+
+
+def walk():
+    return [PLAN, use(("square", 1, {"n": 4})), use(FINISH, ("square", 2, {"n": 5})), "the end"]
+
+
+@pytest.mark.parametrize("n", range(24))
+def test_closed_after_any_event_the_plan_can_be_gone_on_with(n):
+    made = Session(ScriptedModel(walk()), memory=None, tools=[square], planner="plan", name="s")
+    stream = made.stream("goal")
+    seen = [event for _, event in zip(range(n), stream, strict=False)]
+    stream.close()
+    if not seen or made.result.done:
+        return
+    rest = lambda request: "the end" if request["tools"] else PLAN  # noqa: E731
+    result = reopened(replies=[rest] * 5).resume()
+    assert result.done, result.reason
+    assert [node.status for node in result.task.plan] == ["done", "done"]
+
+
+def test_an_interrupt_while_the_plan_is_made_ends_the_run_and_resume_makes_one():
+    made = Session(
+        ScriptedModel([KeyboardInterrupt()]), memory=None, tools=[square], planner="plan", name="s"
+    )
+    assert made.run("goal").stop_reason == "interrupted"
+    result = reopened(replies=[PLAN, "a", "the end"]).resume()
+    assert result.done
+    assert len(result.task.plan) == 2
+
+
+def test_a_planned_run_is_recorded_and_replayed_exactly(tmp_path):
+    from agent_nb.models.replay import RecordingModel
+
+    file = str(tmp_path / "plan.jsonl")
+    model = RecordingModel(ScriptedModel(walk()), file)
+    first = Session(model, memory=None, tools=[square], planner="plan", name="a").run("goal")
+    again = Session(f"replay:{file}", memory=None, tools=[square], planner="plan", name="b").run("goal")
+    assert first.done
+    assert (again.text, again.stop_reason, states(again)) == (first.text, "done", states(first))
