@@ -149,6 +149,13 @@ def copies(user: str, texts: Sequence[str], file: pathlib.Path | None) -> list[J
     return found
 
 
+def in_ledger(name: str, texts: Sequence[str]) -> list[Json]:
+    """The live ledger, where it could not be written anew and still holds one of the texts."""
+    places = _counted(pathlib.Path(name), [form.encode() for form in forms(texts)]) if name else 0
+    advice = "it could not be written anew; delete it"
+    return [{"path": name, "places": places, "what": "live ledger", "advice": advice}] if places else []
+
+
 def _in_transcript(path: pathlib.Path, user: str, written: Sequence[str]) -> int:
     """Lines of this user's runs (and of runs that name nobody) that hold it."""
     users: dict[str, str] = {}

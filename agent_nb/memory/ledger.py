@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import datetime
 import json
@@ -29,12 +30,14 @@ def write(path: pathlib.Path, records: Sequence[MemoryRecord]) -> None:
         text = _HEAD + "\n" + "\n".join(shown) + "\n"
     else:
         text = "".join(line + "\n" for line in lines)
-    part = path.with_name(path.name + ".part")
+    part = path.with_name(f"{path.name}.{os.getpid()}.part")  # another process may be writing it, too
     try:
         private_file(part)
         part.write_text(text, encoding="utf-8")
         os.replace(part, path)
     except (OSError, ValueError) as error:  # a name may hold what no file system takes
+        with contextlib.suppress(OSError, ValueError):
+            part.unlink(missing_ok=True)
         said = getattr(error, "strerror", None) or error
         raise StoreError(f"{str(path)!r} could not be written: {said}") from error
 

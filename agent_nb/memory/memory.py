@@ -11,7 +11,7 @@ import pathlib
 import threading
 import time
 import weakref
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from ..errors import SettingError, StoreError
@@ -25,6 +25,7 @@ from . import (
     forget,
     graph,
     ledger,
+    live,
     load,
     memo,
     settings,
@@ -82,6 +83,7 @@ class Memory:
         self._store, self._index = keeper, index
         self._lock = threading.RLock()
         self._day: datetime.date | None = None
+        self._live = live.Live(self._ledger_file, self._everything)
         self._embedding: Embedding | None = None
         if self._embedder is not None:
             self._embedding = Embedding(self._store, user, self._embedder)
@@ -97,6 +99,7 @@ class Memory:
         """Close the file; a later use opens it again. Vectors that are under way are made at the next opening."""
         if self._embedding is not None:
             self._embedding.stop()
+        self._live.stop()
         self._store.close()
 
     def warm(self) -> None:
@@ -107,6 +110,22 @@ class Memory:
     def wait(self, timeout_s: float = 60.0) -> bool:
         """Wait for vectors that are made in the background; whether every active record has one then."""
         return self._embedding is None or self._embedding.wait(timeout_s)
+
+    @contextlib.contextmanager
+    def _writing(self) -> Iterator[Any]:
+        """One transaction of this user's; a live ledger follows it."""
+        with self._store.writing(self.user) as db:
+            yield db
+        self._live.touch()
+
+    def _ledger_file(self) -> tuple[str, int]:
+        with self._store.reading() as db:
+            changes = db.execute("SELECT n FROM changes WHERE user=?", (self.user,)).fetchone()
+            return settings.read(db, self.user, live.SETTING), changes[0] if changes else 0
+
+    def _everything(self) -> list[MemoryRecord]:
+        with self._store.reading() as db:
+            return store.select(db, self.user)
 
     # -- writing -----------------------------------------------------------------------------------------------
 
@@ -152,7 +171,7 @@ class Memory:
         """Each record as it stands after the write, with what was done: added, merged, superseded, pending."""
         vectors = self._vectors(records)
         done = []
-        with self._lock, self._store.writing(self.user) as db:
+        with self._lock, self._writing() as db:
             terms.renew(db, self.user)
             for record, vector in zip(records, vectors, strict=True):
                 done.append(writing.place(db, record, vector, self._embedder_name))
@@ -235,7 +254,7 @@ class Memory:
         with self._store.reading() as db:
             outdated = terms.outdated(db, self.user)
         if outdated:
-            with self._store.writing(self.user) as db:
+            with self._writing() as db:
                 terms.renew(db, self.user)
         with self._store.reading() as db:
             self._index.refresh(db, self.user, self._embedder)
@@ -317,6 +336,7 @@ class Memory:
             counts["team"] = {teams.shown(self.team.user): self.team.stats()["active"]}
         return counts | {
             "decay": self.decay,
+            "ledger": self._live.fault or self.ledger() or None,
             "embedder": self._embedder_name or None,
             "embedding": self._embedding.told() if self._embedding else {},
             "where": self.where,
@@ -349,7 +369,7 @@ class Memory:
             }
             new = draft.new(self.user, row | {"session": old.session})
             vector = self._vectors([new])[0]
-            with self._store.writing(self.user) as db:
+            with self._writing() as db:
                 old = self._known(db, id)  # as it is now: another process may have written since
                 new = writing.edit(db, old, new, vector, self._embedder_name)
             self._wrote([new])
@@ -362,7 +382,7 @@ class Memory:
                 old = self._known(db, id)
             self.erase(id)
             return dataclasses.replace(old, status="revoked")
-        with self._lock, self._store.writing(self.user) as db:
+        with self._lock, self._writing() as db:
             old = self._known(db, id)
             writing.revoke(db, old)
         return dataclasses.replace(old, status="revoked")
@@ -374,7 +394,7 @@ class Memory:
         Raises StoreError where another process keeps the old bytes from being overwritten; they go later.
         """
         with self._lock:
-            with self._store.writing(self.user) as db:
+            with self._writing() as db:
                 gone = store.chain(db, self.user, self._known(db, id).id)
                 for record in gone:
                     store.delete(db, self.user, record.id)
@@ -386,6 +406,8 @@ class Memory:
             clean = self._store.scrub(lambda path: erase.bytes_hold(path, bytes_of))
             file = getattr(self._store, "file", self._store.path)
             found = erase.copies(self.user, texts, file)
+            self._live.flush()
+            found += erase.in_ledger(self.ledger(), texts)
         if not clean:
             raise StoreError(
                 "it is erased, but another program is reading the memory and keeps its old bytes on disk until it"
@@ -402,7 +424,7 @@ class Memory:
         """Settle a pending record. keep: it takes the place of the other; drop: it is revoked; both: both stay."""
         if verdict not in ("keep", "drop", "both"):
             raise SettingError(f"the verdict is {verdict!r}; give keep, drop or both")
-        with self._lock, self._store.writing(self.user) as db:
+        with self._lock, self._writing() as db:
             record = writing.resolve(db, self._known(db, id), verdict)
         self._wrote([record])
         return record
@@ -412,7 +434,7 @@ class Memory:
 
         Returns the record as it stands then. Raises SettingError where there is nothing to take back.
         """
-        with self._lock, self._store.writing(self.user) as db:
+        with self._lock, self._writing() as db:
             return writing.take_back(db, self.user, draft.sendable(id))
 
     def mark_used(self, used: Recall | Iterable[str], run: str = "") -> None:
@@ -423,7 +445,7 @@ class Memory:
         if self.team is not None:
             self.team.mark_used([id for id in ids if self.team.get(id)], run)
         now = datetime.datetime.now(datetime.UTC)
-        with self._lock, self._store.writing(self.user) as db:
+        with self._lock, self._writing() as db:
             for id in ids:
                 for record in store.select(db, self.user, "id=?", [id]):
                     ends = forget.renewed(record, now)
@@ -450,7 +472,7 @@ class Memory:
             if dry_run:
                 with self._store.reading() as db:
                     return forget.run(db, self.user, moment, trusted, dry_run=True)
-            with self._store.writing(self.user) as db:
+            with self._writing() as db:
                 return forget.run(db, self.user, moment, trusted)
 
     def _open(self) -> None:
@@ -463,7 +485,7 @@ class Memory:
             with self._store.reading() as db:
                 due = forget.is_due_today(db, self.user, now)
             if due:
-                with self._store.writing(self.user) as db:
+                with self._writing() as db:
                     if graph.is_behind(db, self.user):
                         graph.catch_up(db, self.user)
                     if forget.is_due_today(db, self.user, now):  # another process may have been faster
@@ -480,7 +502,7 @@ class Memory:
         rate = forget.DECAYS.get(value, -1.0) if isinstance(value, str) else value
         if isinstance(rate, bool) or not isinstance(rate, int | float) or not 0 <= rate < math.inf:
             raise SettingError(f"decay is {value!r}; give slow, normal, fast or a number from 0 on")
-        with self._lock, self._store.writing(self.user) as db:
+        with self._lock, self._writing() as db:
             settings.write(db, self.user, "decay", str(float(rate)))
 
     def consolidate(self, **run: Any) -> Json:
@@ -518,6 +540,25 @@ class Memory:
         ledger.write(pathlib.Path(path).expanduser(), records)
         return len(records)
 
+    def ledger(self, path: str | os.PathLike[str] | None = None) -> str:
+        """Keep a Markdown ledger of all records live at PATH, written anew soon after every change.
+
+        `""` ends it (the file stays); without an argument only the file's name is told, "" for none. It can be
+        imported like an export. Where it cannot be written later, the memory is kept and a warning says so once.
+        Raises StoreError where it cannot be written now.
+        """
+        if path is None:
+            return self._ledger_file()[0]
+        name = str(pathlib.Path(path).expanduser().absolute()) if os.fspath(path) else ""
+        if name and pathlib.Path(name).suffix.lower() not in (".md", ".markdown"):
+            raise SettingError(f"{path} is no name for a ledger; it ends in .md")
+        if name:
+            ledger.write(pathlib.Path(name), self._everything())
+        with self._lock, self._writing() as db:
+            settings.write(db, self.user, live.SETTING, name)
+        self._live.flush()
+        return name
+
     def import_(self, path: str | os.PathLike[str]) -> Json:
         """Read an export; records that are there already stay as they are. Returns dict of read, new."""
         read = ledger.read(pathlib.Path(path).expanduser())
@@ -528,7 +569,7 @@ class Memory:
         ]
         vectors = self._vectors(records)
         written = []
-        with self._lock, self._store.writing(self.user) as db:
+        with self._lock, self._writing() as db:
             owners = store.owners(db, [record.id for record in records])
             # An id that belongs to someone else: theirs stays untouched, and the links follow the new id.
             renamed = {id: draft.new_id() for id, owner in owners.items() if owner != self.user}
