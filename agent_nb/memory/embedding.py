@@ -13,7 +13,8 @@ import time
 import weakref
 from typing import TYPE_CHECKING, Any
 
-from . import draft, embed, store
+from . import chunks, draft, embed, store
+from .calling import ANSWER_S, Caller
 
 if TYPE_CHECKING:
     from .record import MemoryRecord
@@ -22,16 +23,11 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 
-TEXT_S, WRITE_S = 0.02, 10.0
-"""A write waits this long a text, and so long at most, for vectors to be committed together with the records."""
-ANSWER_S, LATE_S = 0.5, 0.02
-"""A recall waits this long for a vector; so long from an embedder that was too late before."""
-BATCH_S, ROUND_S, ROUND, FRESH = 0.1, 1.0, 128, 2_000
-"""What is embedded in one call, and between two writes: seconds and records at most; what is remembered to be new."""
-QUICK_S = 0.003
-"""An embedder that took no longer a text is called where the text is, without a thread."""
-PAUSES_S = (1.0, 300.0)
-"""After a failure: the first pause, doubled each time up to the last."""
+TEXT_S, WRITE_S, LONG = 0.02, 10.0, 4_000
+"""A write waits this many seconds a text, and so long at most, for vectors to be committed together with the records;
+for a text of so many characters it never waits."""
+ROUND_S, ROUND, FRESH = 1.0, 128, 2_000
+"""Between two writes: seconds, and records at most; how many new records are remembered to come first."""
 IDLE_S, LEAVE_S = 1.0, 2.0
 """The thread ends after so long without work; closing waits so long for the call that is under way."""
 SPREAD, SAMPLE = 0.65, 256
@@ -58,47 +54,54 @@ class Embedding:
     """
 
     def __init__(self, kept: store.Store, user: str, embedder: embed.Embedder) -> None:
-        self.embedder, self.name, self.dim = embedder, str(embedder.name), int(embedder.dim)
-        self.failed = ""
+        self.embedder = embedder
         self._store, self._user = kept, user
         self._scale: tuple[int, tuple[float, float]] | None = None
         self._reset()
         _ALIVE.add(self)
 
     def _reset(self) -> None:
-        self._changed = threading.Condition()
-        self._calling, self.at_store = threading.Lock(), threading.Lock()
+        self._caller = Caller(self.embedder)
+        self._changed, self.at_store = threading.Condition(), threading.Lock()
         self._jobs: collections.deque[_Job] = collections.deque()
         self._fresh: dict[str, MemoryRecord] = {}  # by id, what was written here and has no vector yet
         self._ready: dict[str, bytes] = {}  # text → vector that came too late for its write
         self._refused: set[str] = set()
         self._thread: threading.Thread | None = None
-        self._stopping = self._filling = self._late = self._untold = False
-        self._each_s: float | None = None
-        self._retry_at = self._pause_s = 0.0
+        self._stopping = self._filling = False
         self._opened = ""
         self._older = True  # records of before the opening, under another embedder, may be left
+
+    @property
+    def name(self) -> str:
+        """The embedder's name, under which its vectors are kept."""
+        return self._caller.name
+
+    @property
+    def dim(self) -> int:
+        """Numbers of a vector."""
+        return self._caller.dim
 
     # -- what others call --------------------------------------------------------------------------------------
 
     def warm(self) -> None:
         """Load an embedder that takes seconds beside whatever else is done."""
-        if self._each_s is None and not self._is_quick() and not self.failed:
-            job = _Job(["the first text loads the weights"], "query")
+        if self._caller.each_s is None and not self._caller.is_quick() and not self._caller.failed:
             with self._changed:
-                self._jobs.append(job)
+                self._jobs.append(_Job(["the first text loads the weights"], "query"))
                 self._start()
 
     def records(self, records: list[MemoryRecord]) -> list[bytes | None]:
         """A vector each (float32 bytes), or None for those that were not ready in time and follow later."""
         texts = [text_of(record) for record in records]
-        if not texts or (self.failed and not self._is_quick()):
+        short = [text for text in texts if len(text) < LONG]
+        quick = self._caller.is_quick()
+        if not short or (self._caller.failed and not quick):
             return [None] * len(texts)
-        patience = min(WRITE_S, TEXT_S * len(texts))
-        made = self._here(texts, "record", patience) if self._is_quick() else None
-        if made is None:
-            made = self._there(texts, "record", patience)
-        return [row.tobytes() for row in made] + [None] * (len(texts) - len(made))
+        patience = min(WRITE_S, TEXT_S * len(short))
+        made = self._here(short, patience) if quick else self._there(short, "record", patience)
+        found = dict(zip(short, (row.tobytes() for row in made), strict=False))
+        return [found.get(text) for text in texts]
 
     def wrote(self, records: list[MemoryRecord]) -> None:
         """These were committed; those without a vector are caught up with, before all others."""
@@ -111,20 +114,29 @@ class Embedding:
 
     def question(self, text: str) -> Vector | None:
         """The question's vector (dim,), or None where the embedder fails or takes too long."""
-        made = self._here([text], "query", ANSWER_S) if self._is_quick() else None
-        if made is None:
-            made = self._there([text], "query", self._patience())
-        return made[0] if made else None
+        if self._caller.is_quick():
+            made = self._caller.call([text], "query", ANSWER_S)
+            return None if made is None else made[0]
+        job = self._there([text], "query", self._caller.patience())
+        return job[0] if job else None
 
     def settle(self) -> None:
         """Give records just written here a moment to get their vectors, if that is soon; else the words must do."""
-        if not self._fresh or self.failed or len(self._fresh) * (self._each_s or 0) > ANSWER_S:
+        if not self._fresh or self._caller.failed or len(self._fresh) * (self._caller.each_s or 0) > ANSWER_S:
             return
-        until = time.monotonic() + self._patience()
+        until = time.monotonic() + self._caller.patience()
         with self._changed:
-            while self._fresh and not self.failed and (left := until - time.monotonic()) > 0:
+            while self._fresh and not self._caller.failed and (left := until - time.monotonic()) > 0:
                 self._changed.wait(left)
-            self._late = self._late or bool(self._fresh)
+            self._caller.late = self._caller.late or bool(self._fresh)
+
+    def look(self) -> None:
+        """Records may have been written or come back by other ways."""
+        if not self._filling:
+            with self._store.reading() as db:
+                lacking = store.lacking(db, self._user, self.name, "", "", len(self._refused) + 1)
+            if any(record.id not in self._refused for record in lacking):
+                self.wake()
 
     def wake(self) -> None:
         """There may be records without a vector."""
@@ -145,7 +157,7 @@ class Embedding:
         """Whether every active record has a vector, after so many seconds at most."""
         until = time.monotonic() + timeout_s
         with self._changed:
-            while self._filling and (left := until - time.monotonic()) > 0 and self._retry_at < until:
+            while self._filling and (left := until - time.monotonic()) > 0 and self._caller.retry_at < until:
                 self._changed.wait(left)
         return not self.waiting()
 
@@ -156,7 +168,7 @@ class Embedding:
 
     def told(self) -> Json:
         """How many active records wait for a vector, and the line that the embedder failed with ("" where not)."""
-        return {"waiting": self.waiting(), "failed": self.failed}
+        return {"waiting": self.waiting(), "failed": self._caller.failed}
 
     def scale(self, active: int) -> tuple[float, float]:
         """Cosines of unrelated and of equal texts: the embedder's own, else as the user's records lie."""
@@ -177,54 +189,19 @@ class Embedding:
         if thread is not None and thread is not threading.current_thread():
             thread.join(timeout_s)
 
-    # -- calls of the embedder ---------------------------------------------------------------------------------
+    # -- for those who wait ------------------------------------------------------------------------------------
 
-    def _is_quick(self) -> bool:
-        said = getattr(self.embedder, "quick", None)
-        return bool(said) if said is not None else self._each_s is not None and self._each_s <= QUICK_S
-
-    def _patience(self) -> float:
-        """Seconds that a recall waits: as long as the embedder may load, once; then only for an answer."""
-        if self._late:
-            return LATE_S
-        return ANSWER_S if self._each_s is not None else max(ANSWER_S, getattr(self.embedder, "loads_s", 0.0))
-
-    def _size(self) -> int:
-        return 8 if not self._each_s else max(1, min(64, int(BATCH_S / self._each_s)))
-
-    def _called(self, texts: list[str], kind: str, wait_s: float = -1) -> Vector | None:
-        """The vectors, or None where the embedder failed; how long it took and why are kept."""
-        if not self._calling.acquire(timeout=wait_s):
-            return None
-        started = time.perf_counter()
-        try:
-            made = embed.vectors(self.embedder, texts, kind)
-        except BaseException as error:
-            if not isinstance(error, Exception) and threading.current_thread() is not self._thread:
-                raise
-            self._fail(error)
-            return None
-        finally:
-            self._calling.release()
-        took = time.perf_counter() - started
-        each = took / max(1, len(texts))
-        # The first call may have read the weights; only the next ones tell how quick it is.
-        self._each_s = min(each, 0.01) if self._each_s is None else 0.7 * self._each_s + 0.3 * each
-        if took < ANSWER_S:
-            self._late = False
-        self.failed, self._pause_s, self._retry_at = "", 0.0, 0.0
-        return made
-
-    def _here(self, texts: list[str], kind: str, patience: float) -> list[Any] | None:
-        until, made = time.monotonic() + patience, []
-        size = max(64, self._size())
+    def _here(self, texts: list[str], patience: float) -> list[Any]:
+        until, made, size = time.monotonic() + patience, [], max(64, self._caller.size())
         for start in range(0, len(texts), size):
-            rows = self._called(texts[start : start + size], kind, patience)
+            rows = self._caller.call(texts[start : start + size], "record", patience)
             if rows is None:
                 break
             made += list(rows)
             if time.monotonic() > until:
                 break
+        if self._caller.untold:
+            self.wake()
         return made
 
     def _there(self, texts: list[str], kind: str, patience: float) -> list[Any]:
@@ -241,17 +218,8 @@ class Embedding:
         finally:
             job.over.set()  # nobody waits any more
         if not in_time and kind == "query":
-            self._late = True
+            self._caller.late = True
         return list(job.made)
-
-    def _fail(self, error: BaseException) -> None:
-        said = " ".join(str(error).split())[:200] or type(error).__name__
-        self._untold = self._untold or not self.failed
-        self.failed = f"{self.name}: {said}"
-        self._pause_s = min(max(PAUSES_S[0], 2 * self._pause_s), PAUSES_S[1])
-        self._retry_at = time.monotonic() + self._pause_s
-        with self._changed:
-            self._changed.notify_all()
 
     # -- the thread --------------------------------------------------------------------------------------------
 
@@ -269,7 +237,7 @@ class Embedding:
         after = f"m{random.getrandbits(40):010x}"  # two processes begin at different places
         while True:
             with self._changed:
-                pause = self._retry_at - time.monotonic() if self._filling else IDLE_S
+                pause = self._caller.retry_at - time.monotonic() if self._filling else IDLE_S
                 if self._mine() and not self._jobs and pause > 0:
                     self._changed.wait(pause)
                 if not self._mine() or not (self._jobs or self._filling):
@@ -278,18 +246,18 @@ class Embedding:
                     return
             self._serve()
             try:
-                if self._untold and self._mine():
+                if self._caller.untold and self._mine():
                     self._tell()
-                if self._filling and self._mine() and time.monotonic() >= self._retry_at:
+                if self._filling and self._mine() and time.monotonic() >= self._caller.retry_at:
                     after = self._round(after)
             except Exception as error:  # a full disk, a locked file: the records are still there to try again
-                self._fail(error)
+                self._caller.fail(error)
 
     def _tell(self) -> None:
         """One line in the log for each time that the embedder began to fail."""
-        self._untold = False
+        self._caller.untold = False
         with self.at_store, self._store.writing(self._user) as db:
-            store.note(db, self._user, "embedder failed", "", error=self.failed)
+            store.note(db, self._user, "embedder failed", "", error=self._caller.failed)
 
     def _serve(self) -> None:
         """What somebody waits for comes first."""
@@ -297,8 +265,8 @@ class Embedding:
             job = self._jobs.popleft()
             while not job.over.is_set() and len(job.made) < len(job.texts):
                 start = len(job.made)
-                texts = job.texts[start : start + self._size()]
-                rows = self._called(texts, job.kind)
+                texts = job.texts[start : start + self._caller.size()]
+                rows = self._caller.call(texts, job.kind, is_own_thread=True)
                 if rows is None:
                     break
                 if job.over.is_set() and job.kind == "record":  # too late for them, but not for nothing
@@ -328,16 +296,15 @@ class Embedding:
         tried: list[str] = []
         done: list[tuple[MemoryRecord, bytes]] = []
         while rows and self._mine() and time.monotonic() < until:
-            batch, rows = rows[: self._size()], rows[self._size() :]
-            made = self._embedded([text_of(record) for record in batch])
-            if not made:
+            size = 1 if len(rows[0].text) >= LONG else self._caller.size()
+            batch = [record for record in rows[:size] if len(record.text) < LONG] or rows[:1]
+            made = self._embedded(batch)
+            if len(made) < len(batch):
                 break
+            rows = [record for record in rows if record not in batch]
             tried += [record.id for record in batch]
-            for record, vector in zip(batch, made, strict=True):
-                if vector:
-                    done.append((record, vector))
-                else:
-                    self._refused.add(record.id)
+            done += [(record, vector) for record, vector in zip(batch, made, strict=True) if vector]
+            self._refused |= {record.id for record, vector in zip(batch, made, strict=True) if not vector}
             self._serve()
         if done and self._mine():
             with self.at_store, self._store.writing(self._user) as db:
@@ -359,28 +326,32 @@ class Embedding:
             records = store.lacking(db, self._user, self.name, before, after, limit)
         return [record for record in records if record.id not in self._refused]
 
-    def _embedded(self, texts: list[str]) -> list[bytes | None]:
+    def _embedded(self, records: list[MemoryRecord]) -> list[bytes | None]:
         """A vector each; None for a text that the embedder refuses while it takes others. [] where it takes none."""
-        made = [self._ready.pop(text, None) for text in texts]
-        left = [place for place, vector in enumerate(made) if vector is None]
-        if not left:
-            return made
-        rows = self._called([texts[place] for place in left], "record")
-        if rows is None:
-            # One text that it cannot read must not keep the others waiting, nor a broken one be asked for each.
-            ends = {place: self._called([texts[place]], "record") for place in {left[0], left[-1]}}
-            if all(row is None for row in ends.values()) and not self._answers():
-                return []
-            for place in left[1:-1]:
-                ends[place] = self._called([texts[place]], "record")
-            alone = {place: None if row is None else row[0].tobytes() for place, row in ends.items()}
-            return [alone.get(place, vector) for place, vector in enumerate(made)]
-        for place, row in zip(left, rows, strict=True):
-            made[place] = row.tobytes()
-        return made
+        texts = [text_of(record) for record in records]
+        if len(texts) == 1 and len(parts := chunks.pieces(texts[0])) > 1:
+            return self._mean(parts)
+        made = {text: self._ready.pop(text) for text in texts if text in self._ready}
+        left = [text for text in dict.fromkeys(texts) if text not in made]
+        rows = self._caller.each(left) if left else []
+        if len(rows) < len(left):
+            return []
+        found = made | dict(zip(left, rows, strict=True))
+        return [found[text] for text in texts]
 
-    def _answers(self) -> bool:
-        return self._called(["is anybody there?"], "record") is not None
+    def _mean(self, parts: list[str]) -> list[bytes | None]:
+        """One vector for a long text: the mean of those of its pieces."""
+        import numpy as np
+
+        total, size = np.zeros(self.dim, np.float64), self._caller.size()
+        for start in range(0, len(parts), size):
+            rows = self._caller.each(parts[start : start + size])
+            if not rows or not self._mine():
+                return []
+            total += sum(np.frombuffer(row, np.float32) for row in rows if row)
+            self._serve()
+        length = float(np.linalg.norm(total))
+        return [(total / length).astype(np.float32).tobytes() if length else None]
 
     def _estimated(self) -> tuple[float, float]:
         import numpy as np

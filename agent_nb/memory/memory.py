@@ -241,7 +241,10 @@ class Memory:
             self._embedding.settle()
         with self._lock:
             self._open()
+            known = self._index.changes
             index = self._fresh_index()
+            if self._embedding is not None and index.changes != known:
+                self._embedding.look()
             # It takes seconds to load; an empty store needs none.
             return load.gather(question, index, self._embedding if index.active else None)
 

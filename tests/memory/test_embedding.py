@@ -11,7 +11,7 @@ import time
 import numpy as np
 import pytest
 
-from agent_nb.memory import Memory, embedding
+from agent_nb.memory import Memory, calling, embedding
 
 WORDS = ("gate", "zebra", "budget", "refund", "window", "flight", "canteen", "harbour")
 
@@ -117,7 +117,7 @@ def test_an_embedder_that_proves_to_be_quick_is_called_where_the_text_is():
         memory.wait()
         record = memory.add("the canteen is shut", "episode")
         assert record.embedder == "fake"
-        assert memory._embedding._is_quick()
+        assert memory._embedding._caller.is_quick()
 
 
 ERRORS = [RuntimeError("no such weights"), ValueError(""), OSError(28, "disk"), MemoryError(), SystemExit(3)]
@@ -126,7 +126,7 @@ ERRORS = [RuntimeError("no such weights"), ValueError(""), OSError(28, "disk"), 
 @pytest.mark.parametrize("error", ERRORS, ids=lambda error: type(error).__name__)
 @pytest.mark.parametrize("quick", [True, False])
 def test_an_embedder_that_raises_is_told_once_and_tried_again_while_words_go_on(monkeypatch, error, quick):
-    monkeypatch.setattr(embedding, "PAUSES_S", (0.05, 0.1))
+    monkeypatch.setattr(calling, "PAUSES_S", (0.05, 0.1))
     fake = Fake()
     fake.quick, fake.error = quick, error
     if quick and not isinstance(error, Exception):
@@ -213,7 +213,7 @@ def test_one_text_that_the_embedder_cannot_read_keeps_no_other_waiting(monkeypat
                 raise ValueError("cannot read this")
             return super().rows(texts)
 
-    monkeypatch.setattr(embedding, "PAUSES_S", (0.01, 0.02))
+    monkeypatch.setattr(calling, "PAUSES_S", (0.01, 0.02))
     for place in (0, 3, len(WORDS)):
         texts = [f"the {word} is here" for word in WORDS]
         texts.insert(place, "poison is here")
