@@ -1,18 +1,23 @@
-"""One user's active memories, ready to be searched: postings for BM25 and one matrix of vectors."""
+"""One user's active memories, ready to be searched: what the parts hold, and how they follow the store."""
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import json
 import math
-from array import array
 from collections import Counter
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable, Iterable, Sequence
+from typing import TYPE_CHECKING, Any, Self
 
-from . import forget, store, turns
+from . import block, store, turns
+from .columns import Columns
+from .phrases import Phrases
+from .postings import Postings, hashed
 from .record import MemoryRecord
+from .snapshot import Snapshots, witnessed
 from .text import faint
+from .vectors import Bounds, Vectors
 
 if TYPE_CHECKING:
     import numpy as np
@@ -29,166 +34,305 @@ SMALL = 50
 FAINT = 0.4
 """Weight of a Chinese bigram that may straddle two words; one that no memory holds does not count at all."""
 
-NEVER = math.inf
+BULK = 2_000
+"""Records from which on an index starts from a block."""
+SHARE = 32
+"""A new block is made once a part of it as large as one in SHARE has come."""
+KEPT = 5_000
+"""Rows that are kept as they were read."""
 
 
 class Index:
     """Follows the store: each refresh reads only the records that were written since the last one.
 
-    A record has a place, a number from 0 on in the order of writing. Columns are arrays over places; what is no
-    longer active keeps its place, marked dead, until the next full load.
+    A record has a place, a row of the columns. Places from a block come first, in the order of writing; what comes
+    later is added one by one, until there is so much of it that a new block is made. What is no longer active keeps
+    its place, marked dead, until then.
+
+    Args:
+        reading: gives a connection for the rows of records that are asked for.
+        snapshots: where blocks are kept between processes; None for nowhere.
     """
 
-    def __init__(self) -> None:
+    bulk = BULK
+
+    def __init__(
+        self,
+        reading: Callable[[], contextlib.AbstractContextManager[store.Connection]] | None = None,
+        snapshots: Snapshots | None = None,
+    ) -> None:
+        self._reading, self._snapshots = reading, snapshots
+        self.user = ""
+        self._unseen = 0
+        self.clear()
+
+    def clear(self) -> None:
+        """Know nothing; the next refresh starts anew."""
         self.changes = -1
-        self.places: dict[str, int] = {}
-        self.rows: list[str | MemoryRecord] = []
-        self.alive, self.types, self.lengths = bytearray(), array("b"), array("i")
-        self.expires, self.created = array("d"), array("d")
-        self.sessions = turns.Sessions()
-        self.postings: dict[str, tuple[array[int], array[int]]] = {}
-        self.frequency: Counter[str] = Counter()
-        self.subjects: dict[str, list[tuple[frozenset[str], int]]] = {}
-        self.active = self.length = 0
-        self.vectors: Floats | None = None
+        self._start({}, 0)
+        self._complete = True
         self.out: Counter[str] = Counter()
+
+    def _start(self, arrays: block.Arrays, dim: int) -> None:
+        columns = block.part(arrays, "column")
+        self.columns = Columns(columns or None)
+        self.postings = Postings(block.part(arrays, "word") or None)
+        self.subjects = Phrases(block.part(arrays, "subject") or None)
+        speakers = block.part(arrays, "speaker") or None
+        self.sessions = turns.Sessions(self.columns, arrays.get("session.names"), speakers)
+        self.vectors = Vectors(dim, block.part(arrays, "vector")) if dim else None
+        self._block = self.columns.size
+        self._numbers = columns.get("number")
+        self._later: dict[int, int] = {}
+        self._rows: dict[int, str | MemoryRecord] = {}
+        self._norms: Floats | None = None
+        self.active = int(self.columns["alive"].sum())
+        self.length = int(self.columns["length"].sum())
+
+    @property
+    def size(self) -> int:
+        """Places, dead ones included."""
+        return self.columns.size
 
     def refresh(self, db: store.Connection, user: str, embedder: Any) -> None:
         """Bring the index up to the store's present state; a place without a vector has one of zeros."""
         row = db.execute("SELECT n, emptied FROM changes WHERE user=?", (user,)).fetchone()
         changes, emptied = row or (0, 0)
-        if changes == self.changes:
+        renewed = self._snapshots is not None and self._snapshots.renewed
+        if changes == self.changes and self._complete and not renewed:
             return
-        # What was deleted leaves no row to read, and many dead places cost as much as living ones.
-        if emptied > self.changes or len(self.rows) > 2 * self.active + 1_000:
-            self.__init__()  # type: ignore[misc]
-        query = f"SELECT {_COLUMNS} FROM records WHERE user=? AND changed>?"
+        # What was deleted leaves no row to read, many dead places cost as much as living ones, and what an interrupt
+        # left half done is not to be trusted.
+        if not self._complete or emptied > self.changes or renewed or self._overgrown():
+            self.clear()
+        self._complete = False
+        self.user = user
+        if self.changes < 0:
+            self._open(db, embedder, changes, emptied)
+        query = f"SELECT {block.COLUMNS} FROM records WHERE user=? AND changed>?"
         query += " AND status='active'" if self.changes < 0 else ""
-        blobs = [
-            self._apply(row, embedder) for row in db.execute(query + " ORDER BY n", (user, self.changes))
-        ]
-        if embedder is not None:
-            self._keep([blob for blob in blobs if blob is not None], embedder.dim)
+        for written in db.execute(query + " ORDER BY n", (user, self.changes)):
+            self._apply(written, embedder)
         query = "SELECT status, count(*) FROM records WHERE user=? AND status IN ('superseded','revoked','pending')"
         self.out = Counter(dict(db.execute(query + " GROUP BY status", (user,)).fetchall()))
+        self._settle()
         self.changes = changes
+        self._complete = True
+        if self._snapshots and self._late > self.bulk + self._block // SHARE and self._snapshots.idle:
+            self._snapshots.renew(user, embedder)
 
-    def _apply(self, row: Sequence[Any], embedder: Any) -> tuple[int, bytes] | None:
-        """Take in one written row; gives its place and vector (b"" for none) where it is active."""
-        id, status, data, terms, key, type, expires, session, created, name, vector = row
-        place = self.places.get(id)
-        blob = vector if embedder is not None and name == embedder.name else b""
-        if place is not None and status == "active":
-            self.rows[place] = data
-            self.expires[place] = _ends(expires, type)
-            return place, blob  # it may have come later than its record
-        if place is not None:
-            del self.places[id]
-            self._drop(place, json.loads(terms))
-        elif status == "active":
-            place = self.places[id] = len(self.rows)
-            self.rows.append(data)
-            self._add(place, json.loads(terms), key)
-            self.types.append(store.TYPE_CODES.get(type, -1))
-            self.expires.append(_ends(expires, type))
-            self.created.append(datetime.datetime.fromisoformat(created).timestamp())
-            self.sessions.add(place, session if type == "episode" else "", data)
-            return place, blob
-        return None
+    def _open(self, db: store.Connection, embedder: Any, changes: int, emptied: int) -> None:
+        """Start from a block: one that was kept, or a new one where there are many records."""
+        dim = embedder.dim if embedder is not None else 0
+        if self._snapshots:
+            self._snapshots.wait()  # one may just be made
+            if kept := self._snapshots.newest(db, self.user, embedder, changes, emptied):
+                self.changes = kept.changes
+                self._start(kept.arrays, dim)
+                return
+        query = "SELECT count(*) FROM records WHERE user=? AND status='active'"
+        if db.execute(query, (self.user,)).fetchone()[0] < self.bulk:
+            self._start({}, dim)
+            return
+        witness = witnessed(db, self.user)
+        arrays = block.build(db, self.user, embedder)
+        self._start(arrays, dim)
+        self.changes = changes
+        if self._snapshots:
+            self._snapshots.keep(self.user, embedder, changes, witness, arrays)
 
-    def _add(self, place: int, terms: Sequence[str], key: str) -> None:
-        self.alive.append(1)
-        self.lengths.append(len(terms))
-        self.active += 1
-        self.length += len(terms)
-        for term, count in Counter(terms).items():
-            at, counts = self.postings.setdefault(term, (array("i"), array("i")))
-            at.append(place)
-            counts.append(count)
-            self.frequency[term] += 1
-        subject = key.rpartition("|")[0].split(" ") if key else []
-        if subject:
-            rarest = min(subject, key=lambda term: len(self.subjects.get(term, ())))
-            self.subjects.setdefault(rarest, []).append((frozenset(subject), place))
+    def _overgrown(self) -> bool:
+        dead = self.size - self.active
+        share = 1 if self._snapshots else 4  # where there are snapshots, new ones are made long before
+        return dead > self.active + 1_000 or self._late > self.bulk + self._block // share
 
-    def _drop(self, place: int, terms: Sequence[str]) -> None:
-        self.alive[place] = 0
-        self.active -= 1
-        self.length -= len(terms)
-        self.frequency.subtract(set(terms))
+    @property
+    def _late(self) -> int:
+        return max(len(self._later), self.vectors.late if self.vectors else 0)
 
-    def _keep(self, blobs: list[tuple[int, bytes]], dim: int) -> None:
+    def written(self, count: int, user: str, embedder: Any) -> None:
+        """So many records were just written: what is not in a block yet, and grows large, is put into one."""
+        self._unseen += count
+        kept = self._snapshots
+        if kept and kept.idle and self._unseen >= self.bulk + kept.size // SHARE:
+            self._unseen = 0
+            kept.renew(user, embedder)
+
+    def another(self) -> Self:
+        """An index of nothing yet over the same store, for another user."""
+        return type(self)(self._reading, Snapshots(self._snapshots.path) if self._snapshots else None)
+
+    def close(self, user: str, embedder: Any) -> None:
+        """Leave a snapshot behind for the next opening where much was written."""
+        if self._snapshots:
+            self._snapshots.wait()
+            if self._unseen >= self.bulk:
+                self._unseen = 0
+                self._snapshots.renew(user, embedder)
+                self._snapshots.wait()
+
+    def _apply(self, row: Sequence[Any], embedder: Any) -> None:
+        """Take in one written row."""
+        number, status, data, terms, key, type, expires, session, name, vector = row
+        place = self._place(number)
+        if status != "active":
+            if place is not None:
+                self._drop(place, json.loads(terms))
+            return
+        known = json.loads(data)
+        if place is None:
+            place = self._add(number, json.loads(terms), key, type, session or "", known)
+        state = self.columns
+        state["expires"][place], state["removal"][place] = block.ends(expires, type)
+        state["importance"][place] = block.importance(known)
+        state["last"][place] = block.last_use(known)
+        self._rows[place] = data
+        fits = vector and name == embedder.name and len(vector) == 4 * embedder.dim if embedder else False
+        if fits:
+            self._give(place, vector)
+
+    def _give(self, place: int, vector: bytes) -> None:
+        """Keep a place's vector, which may have come later than its record, or be another one than before."""
         import numpy as np
 
-        size = len(self.rows)
-        if self.vectors is None or len(self.vectors) < size:
-            grown = np.zeros((size + size // 4, dim), np.float32)
-            if self.vectors is not None:
-                grown[: len(self.vectors)] = self.vectors
-            self.vectors = grown
-        for place, blob in blobs:
-            if len(blob) == 4 * dim:
-                self.vectors[place] = np.frombuffer(blob, np.float32)
+        assert self.vectors is not None
+        row = np.frombuffer(vector, np.float32)
+        if not self.columns["embedded"][place] or not np.array_equal(self.vectors.row(place), row):
+            self.vectors.give(place, row)
+            self.columns["embedded"][place] = True
 
-    def record(self, place: int) -> MemoryRecord:
-        """The record at a place, read from its row when it is first asked for."""
-        row = self.rows[place]
+    def _place(self, number: int) -> int | None:
+        """Where an active record stands."""
+        import numpy as np
+
+        place = self._later.get(number)
+        if place is None and self._numbers is not None:
+            at = int(np.searchsorted(self._numbers, number))
+            place = at if at < self._block and self._numbers[at] == number else None
+        return place if place is not None and self.columns["alive"][place] else None
+
+    def _add(
+        self, number: int, terms: Sequence[str], key: str, type: str, session: str, known: dict[str, Any]
+    ) -> int:
+        turn = self.sessions.fields(session if type == "episode" else "", known["text"])
+        place = self.columns.append(
+            number=number,
+            alive=True,
+            type=store.TYPE_CODES.get(type, -1),
+            created=block.seconds(known["created"]),
+            length=len(terms),
+            subject=self.subjects.add(block.subject_of(key).split()),
+            **turn,
+        )
+        self._later[number] = place
+        self.postings.add(place, Counter(hashed(term) for term in terms))
+        self.active += 1
+        self.length += len(terms)
+        if turn:
+            self.sessions.changed()
+        return place
+
+    def _drop(self, place: int, terms: Sequence[str]) -> None:
+        self.columns["alive"][place] = False
+        self.active -= 1
+        self.length -= len(terms)
+        self.postings.drop([hashed(term) for term in set(terms)])
+        self._rows.pop(place, None)
+        self.sessions.changed()
+
+    def _settle(self) -> None:
+        import numpy as np
+
+        state = self.columns
+        average = self.length / self.active if self.active else 1.0
+        self._norms = (K1 * (1 - B + B * state["length"] / (average or 1.0))).astype(np.float32)
+        if len(self._rows) > KEPT:
+            self._rows.clear()
+
+    def fetch(self, places: Iterable[int]) -> None:
+        """Read the rows of records that are not here yet, all at once."""
+        missing = {int(self.columns["number"][place]): place for place in places if place not in self._rows}
+        if not missing or self._reading is None:
+            return
+        numbers = list(missing)
+        with self._reading() as db:
+            for start in range(0, len(numbers), 500):
+                some = numbers[start : start + 500]
+                query = f"SELECT n, data FROM records WHERE user=? AND n IN ({','.join('?' * len(some))})"
+                for number, data in db.execute(query, (self.user, *some)):
+                    self._rows[missing[number]] = data
+
+    def rows(self, places: Iterable[int]) -> dict[int, str | MemoryRecord]:
+        """The records at those places as they stand in the store, or as they were read before."""
+        wanted = list(places)
+        self.fetch(wanted)
+        return {place: self._rows[place] for place in wanted if place in self._rows}
+
+    def record(self, place: int) -> MemoryRecord | None:
+        """The record at a place, read when it is first asked for; None where it was erased just now."""
+        if place not in self._rows:
+            self.fetch([place])
+        row = self._rows.get(place)
         if isinstance(row, str):
-            row = self.rows[place] = store.load(row)
+            row = self._rows[place] = store.load(row)
         return row
 
     def valid(self, now: datetime.datetime, types: Sequence[str] | None) -> tuple[Any, int, int]:
         """Which places may be recalled (bool (n,)), and how many are expired or of another type."""
         import numpy as np
 
-        alive = np.frombuffer(self.alive, np.uint8).astype(bool)
-        current = alive & (np.frombuffer(self.expires, np.float64) > now.timestamp())
-        typed = current
-        if types is not None:
-            codes = [store.TYPE_CODES[type] for type in types if type in store.TYPE_CODES]
-            typed = current & np.isin(np.frombuffer(self.types, np.int8), codes)
-        kept = int(current.sum())
-        return typed, self.active - kept, kept - int(typed.sum())
+        current = self.columns["alive"] & (self.columns["removal"] > now.timestamp())
+        kept = int(np.count_nonzero(current))
+        if types is None:
+            return current, self.active - kept, 0
+        codes = [store.TYPE_CODES[type] for type in types if type in store.TYPE_CODES]
+        typed = current & np.isin(self.columns["type"], codes)
+        return typed, self.active - kept, kept - int(np.count_nonzero(typed))
 
     def naming(self, terms: Sequence[str]) -> set[int]:
         """Places of records whose whole subject is among the terms."""
-        asked = set(terms)
-        return {place for term in asked for subject, place in self.subjects.get(term, ()) if subject <= asked}
+        import numpy as np
+
+        named = self.subjects.within(terms)
+        if not named:
+            return set()
+        return set(np.flatnonzero(np.isin(self.columns["subject"], named)).tolist())
+
+    def weigh(self, term: str, frequency: int) -> float:
+        """idf = ln(1 + (N − n + ½) / (n + ½)) of a term that n active records hold, with N at least SMALL.
+
+        FAINT of it where a term is hardly one.
+        """
+        share = (FAINT if frequency else 0.0) if faint(term) else 1.0
+        return share * math.log(1 + (max(self.active, SMALL) - frequency + 0.5) / (frequency + 0.5))
 
     def weight(self, term: str) -> float:
-        """idf = ln(1 + (N − n + ½) / (n + ½)), with N at least SMALL; FAINT of it where a term is hardly one."""
-        n = self.frequency[term]
-        share = (FAINT if n else 0.0) if faint(term) else 1.0
-        return share * math.log(1 + (max(self.active, SMALL) - n + 0.5) / (n + 0.5))
+        """`weigh` of a term as often as it is held."""
+        return self.weigh(term, self.postings.of([hashed(term)])[0][0])
 
     def lexical(self, terms: Sequence[str]) -> Floats:
         """BM25 of every place (float32 (n,)) divided by the sum of the weights, about the share it covers."""
         import numpy as np
 
-        average = self.length / self.active if self.active else 1.0
         known = sorted(set(terms))
-        whole = sum(self.weight(term) for term in known) or 1.0
-        scores = np.zeros(len(self.rows), np.float32)
-        lengths = np.frombuffer(self.lengths, np.int32)
-        for term in known:
-            if term in self.postings:
-                at, counts = (np.frombuffer(column, np.int32) for column in self.postings[term])
-                norm = K1 * (1 - B + B * lengths[at] / (average or 1.0))
-                scores[at] += self.weight(term) / whole * counts * (K1 + 1) / (counts + norm)
-        return np.minimum(scores, 1.0)
+        frequency, found = self.postings.of([hashed(term) for term in known])
+        weights = np.array(
+            [self.weigh(term, n) for term, n in zip(known, frequency, strict=True)], np.float32
+        )
+        if not any(len(at) for at, _ in found):
+            return np.zeros(self.size, np.float32)
+        assert self._norms is not None
+        at = np.concatenate([at for at, _ in found])
+        counts = np.concatenate([counts for _, counts in found])
+        share = np.repeat(
+            weights * np.float32(K1 + 1) / (weights.sum() or 1), [len(places) for places, _ in found]
+        )
+        scores = np.bincount(at, share * counts / (counts + self._norms[at]), self.size).astype(np.float32)
+        scores *= self.columns["alive"]
+        floats: Floats = np.minimum(scores, 1, out=scores)
+        return floats
 
-    def semantic(self, vector: Any) -> Floats:
-        """Cosine of every place with the question, float32 (n,)."""
+    def semantic(self, vector: Any) -> Bounds:
+        """Cosines of every place with the question, bounded from above until they are asked for exactly."""
         assert self.vectors is not None
-        cosines: Floats = self.vectors[: len(self.rows)] @ vector
-        return cosines
-
-
-_COLUMNS = "id, status, data, terms, key, type, expires, session, created, embedder, vector"
-
-
-def _ends(expires: str | None, type: str) -> float:
-    """When a record is no longer recalled: after its second period (seconds); in between it ranks low."""
-    if not expires:
-        return NEVER
-    return datetime.datetime.fromisoformat(expires).timestamp() + 86_400 * forget.DAYS.get(type, 0)
+        return self.vectors.bounds(vector, self.size)

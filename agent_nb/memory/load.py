@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+import functools
 import html
 import math
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ..tokens import estimate_tokens
-from . import forget, teams
+from . import candidates, forget, store, teams
+from .candidates import Candidates, Meaning
+from .importance import importance_of
 from .index import Index
 from .record import MemoryRecord
 from .text import tokens
@@ -29,9 +32,6 @@ DECAY = 0.07
 """λ of e^(−λ·days since last access)."""
 CANDIDATES = 20
 LISTED = 40
-EMBEDDED = 0.75
-"""Most that an embedding alone can say: words that match say more."""
-_SOURCE = {"user_explicit": 1.0, "import": 0.7, "task": 0.5, "tool": 0.4}
 _FENCE = str.maketrans({"<": "‹", ">": "›"})
 
 
@@ -62,8 +62,13 @@ class Recall:
     hits: tuple[Hit, ...]
     text: str
     tokens: int
-    gates: tuple[Json, ...]
     ms: float
+    told: Callable[[], tuple[Json, ...]] = dataclasses.field(repr=False, compare=False)
+
+    @functools.cached_property
+    def gates(self) -> tuple[Json, ...]:
+        """What each gate did. Their rows are put into words when they are first asked for."""
+        return self.told()
 
     def __iter__(self) -> Iterator[Hit]:
         return iter(self.hits)
@@ -100,30 +105,37 @@ class Question:
 
 @dataclasses.dataclass(frozen=True)
 class Gathered:
-    """What came through the first three gates: what each kept, and the hits, the best first; `scope` of a team's."""
+    """What came through the first three gates: the hits, the best first; `scope` of a team's.
 
-    gates: list[Json]
-    passed: list[Hit]
+    Args:
+        told: what each gate kept; put into words when it is first asked for.
+    """
+
+    told: Callable[[], list[Json]]
+    passed: Sequence[Hit]
     scope: str = ""
+
+    @functools.cached_property
+    def gates(self) -> list[Json]:
+        """What each gate kept."""
+        return self.told()
 
 
 def gather(question: Question, index: Index, embedder: Any) -> Gathered:
     """Walk the first three gates over one owner's index; nothing in the store changes."""
-    now = question.moment()
     terms = list(dict.fromkeys(tokens(question.text)))
-    gates: list[Json] = [_query_gate(question.text, terms)]
-    found = _candidates(question, terms, index, embedder, now, gates)
-    passed = _scored(question, found, index, now, gates)
-    return Gathered(gates, passed)
+    now = question.moment()
+    found, gate = _candidates(question, terms, index, embedder, now)
+    scored = Scored(question, found, index, now)
+    return Gathered(lambda: [_query_gate(question.text, terms), gate, scored.gate()], scored)
 
 
 def finish(question: Question, found: Gathered, started: float) -> Recall:
     """The fourth gate, and the block for the window. `started`: when the recall began (perf_counter)."""
-    gates = list(found.gates)
-    hits, used = _within_budget(question, found.passed, gates)
+    hits, used, budget = _within_budget(question, found.passed)
     text = "\n".join(line(hit.record, question.moment(), hit.note) for hit in hits)
     ms = round((time.perf_counter() - started) * 1000, 2)
-    return Recall(question.text, tuple(hits), text, used, tuple(gates), ms)
+    return Recall(question.text, tuple(hits), text, used, ms, lambda: (*found.gates, budget))
 
 
 def line(record: MemoryRecord, now: datetime.datetime, note: str = "") -> str:
@@ -155,120 +167,106 @@ def _query_gate(text: str, terms: list[str]) -> Json:
 
 
 def _candidates(
-    question: Question,
-    terms: list[str],
-    index: Index,
-    embedder: Any,
-    now: datetime.datetime,
-    gates: list[Json],
-) -> dict[int, tuple[float, str]]:
-    """Gate 2: place → (similarity, reason) of the lexical and embedding candidates that are still valid."""
-    import numpy as np
-
+    question: Question, terms: list[str], index: Index, embedder: Any, now: datetime.datetime
+) -> tuple[Candidates, Json]:
+    """Gate 2: the lexical and embedding candidates that are still valid."""
     valid, expired, other = index.valid(now, question.types)
-    lexical = index.lexical(terms)
-    semantic = _semantic(question.text, index, embedder)
-    # Never below lexical alone, however weak the embedder is; each fills part of what the other leaves open.
-    own = lexical + (1 - lexical) * EMBEDDED * semantic * semantic
-    mixed = np.where(valid, index.sessions.mixed(own, index.lengths, terms), -1)
+    meaning = _meaning(question.text, index, embedder)
     keep = max(CANDIDATES, 4 * question.k)
-    top = _best(np.where(valid, lexical, 0), keep, 0)
-    near = _best(np.where(valid, semantic, -1), keep, -1) if embedder is not None else set()
-    named = {i for i in index.naming(terms) if valid[i]}
-    found = {}
-    for i in _best(mixed, keep, 0) | top | near | named:
-        found[i] = _similarity(float(mixed[i]), float(own[i]), float(lexical[i]), i in named)
+    found = candidates.search(index, terms, meaning, valid, keep)
     out = {"expired": expired, "other type": other, **index.out}
     gone = ", ".join(f"{n} {name}" for name, n in out.items() if n)
-    both = len(top & set(near))
-    why = f"lexical {len(top)} · embedding {len(near)} · both {both}" + (f"; out: {gone}" if gone else "")
-    gates.append(
-        {
-            "name": "candidates",
-            "entered": index.active,
-            "left": len(found),
-            "why": why,
-            "lexical": len(top),
-        }
-        | {"embedding": len(near), "both": both, "out": out}
-    )
-    return found
+    top, near, both = len(found.words), len(found.near), len(found.words & found.near)
+    why = f"lexical {top} · embedding {near} · both {both}" + (f"; out: {gone}" if gone else "")
+    gate = {"name": "candidates", "entered": index.active, "left": len(found.places), "why": why}
+    return found, gate | {"lexical": top, "embedding": near, "both": both, "out": out}
 
 
-def _semantic(text: str, index: Index, embedder: Any) -> Any:
-    """0…1 of every place: 0 where the cosine is one of unrelated texts, 1 where it is one of equal texts."""
+def _meaning(text: str, index: Index, embedder: Any) -> Meaning | None:
     import numpy as np
 
-    if embedder is None or index.vectors is None or not text.strip():
-        return np.zeros(len(index.rows), np.float32)
-    vector = embedder.question(text)
-    if vector is None:
-        return np.zeros(len(index.rows), np.float32)
-    low, high = embedder.scale(index.active)
-    cosines = index.semantic(vector)
-    return np.clip((cosines - low) / (high - low), 0.0, 1.0)
+    if embedder is None or index.vectors is None:
+        return None
+    vector = embedder.question(text) if text.strip() else None
+    if (
+        vector is None
+    ):  # a question without a text, or one that nothing embeds at the moment, is near to nothing
+        vector = np.zeros(index.vectors.dim, np.float32)
+    return Meaning(index, vector, *embedder.scale(index.active))
 
 
-def _best(scores: Any, keep: int, over: float) -> set[int]:
-    """Places of the `keep` highest scores above `over`; of equal ones the earlier."""
-    import numpy as np
+class Scored(Sequence[Hit]):
+    """Gate 3: the candidates that passed, the best first. A hit is made of its row when it is asked for."""
 
-    if len(scores) > 4 * keep:
-        line = max(float(np.partition(scores, -keep)[-keep]), over)
-        among = np.flatnonzero(scores >= line)
-    else:
-        among = np.arange(len(scores))
-    among = among[scores[among] > over]
-    return set(among[np.argsort(-scores[among], kind="stable")][:keep].tolist())
+    def __init__(self, question: Question, found: Candidates, index: Index, now: datetime.datetime) -> None:
+        import numpy as np
 
+        self.threshold = THRESHOLD if question.threshold is None else question.threshold
+        self.floor = FLOOR if question.threshold is None else min(FLOOR, question.threshold)
+        state, places = index.columns, found.places
+        named = np.isin(places, list(found.named)) if found.named else np.zeros(len(places), bool)
+        similarity = np.where(named & (found.mixed < NAMED), NAMED, found.mixed.astype(np.float64))
+        importance, age = state["importance"][places], np.maximum(0, now.timestamp() - state["last"][places])
+        freshness = np.exp(-question.decay * age / 86_400)
+        score = WEIGHTS[0] * similarity + WEIGHTS[1] * importance + WEIGHTS[2] * freshness
+        low = state["expires"][places] <= now.timestamp()
+        rare = ~low & (age > forget.RARE_DAYS * 86_400)
+        score[low] *= forget.FACTOR["low"]
+        score[rare] *= forget.FACTOR["rare"]
+        score, similarity = score.round(4), similarity.round(4)
+        passed = (similarity >= self.floor) & (score >= self.threshold)
+        order = np.lexsort((state["number"][places], -score)).tolist()
+        wanted = [at for rank, at in enumerate(order) if rank < LISTED or passed[at]]
+        self._rows = index.rows(places[wanted].tolist())
+        self._places: list[int] = places.tolist()
+        # What another process erased a moment ago has no row any more.
+        self._order = [at for at in order if at not in wanted or self._places[at] in self._rows]
+        self._passed = [at for at in self._order if passed[at]]
+        self._values = (score, similarity, importance.round(4), freshness.round(4))
+        self._found, self._named, self._low, self._rare = found, named, low, rare
 
-def _similarity(mixed: float, own: float, lexical: float, named: bool) -> tuple[float, str]:
-    if named and mixed < NAMED:
-        return NAMED, "the question names its subject"
-    if mixed > own * 1.5 and mixed - own > 0.1:
-        return mixed, f"what was said around it {mixed:.2f}"
-    return mixed, f"words {lexical:.2f}" if lexical >= own / 2 else f"meaning {own:.2f}"
+    def __len__(self) -> int:
+        return len(self._passed)
 
+    def __getitem__(self, i: Any) -> Any:
+        if isinstance(i, slice):
+            return [self._hit(at) for at in self._passed[i]]
+        return self._hit(self._passed[i])
 
-def _scored(
-    question: Question,
-    found: dict[int, tuple[float, str]],
-    index: Index,
-    now: datetime.datetime,
-    gates: list[Json],
-) -> list[Hit]:
-    threshold = THRESHOLD if question.threshold is None else question.threshold
-    floor = FLOOR if question.threshold is None else min(FLOOR, question.threshold)
-    hits = []
-    for i, (similarity, reason) in found.items():
-        record = index.record(i)
-        parts = (similarity, importance(record), freshness(record, now, question.decay))
-        score = sum(weight * part for weight, part in zip(WEIGHTS, parts, strict=True))
-        if stands := forget.standing(record, now):
-            score *= forget.FACTOR[stands]
-            reason += f" · {stands}: long unused"
-        shown = [round(part, 4) for part in parts]
-        hits.append(Hit(record, round(score, 4), shown[0], shown[1], shown[2], reason))
-    hits.sort(key=lambda hit: (-hit.score, hit.record.recorded, hit.record.id))
-    passed = [hit for hit in hits if hit.similarity >= floor and hit.score >= threshold]
-    kept = {hit.record.id for hit in passed}
-    under = [hit for hit in hits if hit.record.id not in kept]
-    best = f"; the best of {len(under)} under the line had {under[0].score:.2f}" if under else ""
-    gates.append(
-        {
+    def _hit(self, at: int) -> Hit:
+        place = self._places[at]
+        row = self._rows[place]
+        if isinstance(row, str):
+            row = self._rows[place] = store.load(row)
+        score, similarity, importance, freshness = (float(values[at]) for values in self._values)
+        return Hit(row, score, similarity, importance, freshness, self._reason(at))
+
+    def _reason(self, at: int) -> str:
+        found = self._found
+        mixed, own, lexical = (float(each[at]) for each in (found.mixed, found.own, found.lexical))
+        stands = "low" if self._low[at] else "rare" if self._rare[at] else ""
+        return _reason(mixed, own, lexical, bool(self._named[at])) + (
+            f" · {stands}: long unused" if stands else ""
+        )
+
+    def gate(self) -> Json:
+        """What entered, what left and why."""
+        entered, left = len(self._order), len(self._passed)
+        kept = set(self._passed)
+        under = [at for at in self._order if at not in kept]
+        why = f"score ≥ {self.threshold:g}, similarity ≥ {self.floor:g}"
+        if under:
+            why += f"; the best of {len(under)} under the line had {self._values[0][under[0]]:.2f}"
+        return {
             "name": "score",
-            "entered": len(hits),
-            "left": len(passed),
-            "why": f"score ≥ {threshold:g}, similarity ≥ {floor:g}{best}",
+            "entered": entered,
+            "left": left,
+            "why": why,
+            "threshold": self.threshold,
+            "floor": self.floor,
+            "listed": [row(self._hit(at), at in kept) for at in self._order[:LISTED]],
+            "unlisted": max(0, entered - LISTED),
         }
-        | {
-            "threshold": threshold,
-            "floor": floor,
-            "listed": [row(hit, hit.record.id in kept) for hit in hits[:LISTED]],
-        }
-        | {"unlisted": max(0, len(hits) - LISTED)}
-    )
-    return passed
 
 
 def row(hit: Hit, passed: bool) -> Json:
@@ -281,36 +279,39 @@ def row(hit: Hit, passed: bool) -> Json:
     } | {n: getattr(hit, n) for n in names}
 
 
-def _within_budget(question: Question, passed: list[Hit], gates: list[Json]) -> tuple[list[Hit], int]:
+def _reason(mixed: float, own: float, lexical: float, named: bool) -> str:
+    if named and mixed < NAMED:
+        return "the question names its subject"
+    if mixed > own * 1.5 and mixed - own > 0.1:
+        return f"what was said around it {mixed:.2f}"
+    return f"words {lexical:.2f}" if lexical >= own / 2 else f"meaning {own:.2f}"
+
+
+def _within_budget(question: Question, passed: Sequence[Hit]) -> tuple[list[Hit], int, Json]:
     """Gate 4: whole records only; one that does not fit is skipped, and the next may still."""
     hits: list[Hit] = []
     skipped: list[Json] = []
     used = 0
-    for hit in passed:
-        if len(hits) >= question.k:
-            break
+    for hit in passed if question.k > 0 else ():
         cost = estimate_tokens(line(hit.record, question.moment(), hit.note))
         if used + cost > question.budget:
             skipped.append({"id": hit.record.id, "tokens": cost})
             continue
         hits.append(hit)
         used += cost
+        if len(hits) == question.k:
+            break
     rest = len(passed) - len(hits) - len(skipped)
     why = f"{used} of {question.budget} tokens, at most {question.k} records"
     why += f"; {len(skipped)} did not fit" if skipped else ""
     why += f"; {rest} more were over the threshold" if rest else ""
-    gates.append(
-        {"name": "budget", "entered": len(passed), "left": len(hits), "why": why, "used": used}
-        | {"budget": question.budget, "k": question.k, "skipped": skipped[:LISTED]}
-    )
-    return hits, used
+    gate = {"name": "budget", "entered": len(passed), "left": len(hits), "why": why, "used": used}
+    return hits, used, gate | {"budget": question.budget, "k": question.k, "skipped": skipped[:LISTED]}
 
 
 def importance(record: MemoryRecord) -> float:
     """0…1 from weight, source, hits and mentions."""
-    used = 1 - math.exp(-0.25 * record.hits)
-    said = 1 - math.exp(-0.7 * (record.mentions - 1))
-    return min(1.0, 0.45 * record.weight + 0.25 * _SOURCE.get(record.source, 0.4) + 0.15 * used + 0.15 * said)
+    return importance_of(record.weight, record.source, record.hits, record.mentions)
 
 
 def freshness(record: MemoryRecord, now: datetime.datetime, decay: float = DECAY) -> float:

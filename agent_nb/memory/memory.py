@@ -41,6 +41,7 @@ from .load import Question, Recall
 from .pickle import PickleStore, RankedIndex
 from .postgres import PostgresStore
 from .record import STATUSES, MemoryRecord
+from .snapshot import Snapshots
 
 Json = dict[str, Any]
 
@@ -75,7 +76,7 @@ class Memory:
         if team is not None:
             self.team = Memory.__new__(Memory)
             self.team.where, self.team._embedder, self.team.team = self.where, self._embedder, None
-            self.team._begin(teams.owner(team), self._store, type(self._index)())
+            self.team._begin(teams.owner(team), self._store, self._index.another())
             self._store.scopes = (self.team.user,)
 
     def _begin(self, user: str, keeper: store.Store, index: Index) -> None:
@@ -100,7 +101,11 @@ class Memory:
         if self._embedding is not None:
             self._embedding.stop()
         self._live.stop()
-        self._store.close()
+        with self._lock:
+            if self.team is not None:
+                self.team.close()
+            self._index.close(self.user, self._embedder)
+            self._store.close()
 
     def warm(self) -> None:
         """Begin to load an embedder that takes seconds, in the background; a run calls this when it starts."""
@@ -191,6 +196,7 @@ class Memory:
         return self._embedding.records(records)
 
     def _wrote(self, records: list[MemoryRecord]) -> None:
+        self._index.written(len(records), self.user, self._embedder)
         if self._embedding is not None:
             self._embedding.wrote(records)
 
@@ -221,7 +227,7 @@ class Memory:
             theirs = self.team._gathered(question)
             found = together.joined(found, dataclasses.replace(theirs, scope=teams.shown(self.team.user)))
         found = together.bound(question, found, self._constraints(question.text))
-        found = dataclasses.replace(found, passed=together.marked(found.passed))
+        found = dataclasses.replace(found, passed=together.marked(found.passed, 2 * k))
         return load.finish(question, found, started)
 
     def memo(self, budget: int = memo.TOKENS, now: datetime.datetime | None = None) -> memo.Memo:
@@ -404,7 +410,7 @@ class Memory:
                     store.note(db, self.user, "erased", record.id)
                 texts = list(dict.fromkeys(record.text for record in gone))
                 cleaned, also = erase.blot_out(self._store, db, self.user, texts)
-            self._fresh_index()  # this process forgets it too
+            self._index.clear()  # this process forgets it too
             bytes_of = erase.forms([*texts, *map(draft.normal_of, gone)])
             clean = self._store.scrub(lambda path: erase.bytes_hold(path, bytes_of))
             file = getattr(self._store, "file", self._store.path)
@@ -604,10 +610,14 @@ def _opened(where: str | os.PathLike[str] | None, user: str) -> tuple[store.Stor
     """The store that a place means, and the index that ranks its words."""
     text = str(home() / "memory.db") if where is None else os.fspath(where)
     if text == ":memory:":
-        return store.Store(None), Index()
+        inside = store.Store(None)
+        return inside, Index(inside.reading)
     if text.startswith(("postgresql:", "postgres:")):
-        return PostgresStore(text, user), Index()
+        server = PostgresStore(text, user)
+        return server, Index(server.reading)
     path = pathlib.Path(text).expanduser()
     if path.suffix in (".pkl", ".pickle"):
-        return PickleStore(path), RankedIndex()
-    return store.Store(path), Index()
+        pickled = PickleStore(path)
+        return pickled, RankedIndex(pickled.reading)
+    file = store.Store(path)
+    return file, Index(file.reading, Snapshots(path))

@@ -13,7 +13,8 @@ import pathlib
 import pickle
 import pickletools
 import sqlite3
-from collections.abc import Iterator
+import sys
+from collections.abc import Iterator, Sequence
 from typing import Any
 
 from ..errors import StoreError, one_line
@@ -161,8 +162,12 @@ class PickleStore(Store):
 class RankedIndex(Index):
     """The index whose words are ranked by `rank_bm25`, with an idf that never goes below zero."""
 
-    def __init__(self) -> None:
-        super().__init__()
+    bulk = sys.maxsize  # its engine wants the words themselves, which no block keeps
+
+    def clear(self) -> None:
+        """Know nothing; the next refresh starts anew."""
+        super().clear()
+        self._texts: list[Sequence[str]] = []
         self._engine: Any = None
         self._places: list[int] = []
         self._built = -2
@@ -171,7 +176,7 @@ class RankedIndex(Index):
         """BM25 of every place (float32 (n,)) divided by the sum of the weights."""
         import numpy as np
 
-        scores = np.zeros(len(self.rows), np.float32)
+        scores = np.zeros(self.size, np.float32)
         known = sorted(set(terms))
         whole = sum(self.weight(term) for term in known)
         if not self.length or not whole:
@@ -181,15 +186,16 @@ class RankedIndex(Index):
         scores[self._places] = self._engine.get_scores(known) / whole
         return np.minimum(scores, 1.0)
 
+    def _add(self, number: int, terms: Sequence[str], *rest: Any) -> int:
+        self._texts.append(terms)
+        return super()._add(number, terms, *rest)
+
     def _build(self) -> None:
+        import numpy as np
         from rank_bm25 import BM25Okapi
 
-        texts: list[list[str]] = [[] for _ in self.rows]
-        for term, (at, counts) in self.postings.items():
-            for place, count in zip(at, counts, strict=True):
-                texts[place] += [term] * count
-        self._places = [place for place, alive in enumerate(self.alive) if alive]
-        self._engine = BM25Okapi([texts[place] for place in self._places], k1=BM25_K1, b=BM25_B)
+        self._places = np.flatnonzero(self.columns["alive"]).tolist()
+        self._engine = BM25Okapi([self._texts[place] for place in self._places], k1=BM25_K1, b=BM25_B)
         # Its own idf is negative for terms in more than half of the records, and 0 in exactly half.
         self._engine.idf = {term: self.weight(term) for term in self._engine.idf}
         self._built = self.changes

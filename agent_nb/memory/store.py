@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import datetime
+import hashlib
 import json
 import pathlib
 import sqlite3
@@ -105,6 +106,7 @@ BUSY_S = 20.0
 SOME = 400
 """Ids that one statement names; SQLite takes 999 parameters."""
 TYPE_CODES = {type: code for code, type in enumerate(TYPES)}
+_FIELDS = frozenset(field.name for field in dataclasses.fields(MemoryRecord))
 _CHANGED = "(SELECT n FROM changes WHERE user=?)"
 
 
@@ -176,6 +178,12 @@ class Store:
                 )
                 yield db
                 self._committing(db)
+                if self.path is not None and _was_emptied(db, user):
+                    for file in snapshot_files(self.path, user):
+                        with contextlib.suppress(
+                            PermissionError
+                        ):  # what is open elsewhere goes at its next use
+                            file.unlink(missing_ok=True)
                 db.execute("COMMIT")
             except BaseException:
                 db.execute("ROLLBACK")
@@ -230,6 +238,28 @@ class Store:
             if self._db is not None:
                 self._db.close()
                 self._db = None
+
+
+def _was_emptied(db: sqlite3.Connection, user: str) -> bool:
+    """Whether this transaction has deleted a record of the user."""
+    return db.execute("SELECT 1 FROM changes WHERE user=? AND emptied=n", (user,)).fetchone() is not None
+
+
+def fingerprint(text: str) -> str:
+    """16 characters that stand for a text and do not show it."""
+    return hashlib.sha256(text.encode("utf-8", "surrogatepass")).hexdigest()[:16]
+
+
+def snapshot_file(path: pathlib.Path, user: str, embedder: str, generation: int) -> pathlib.Path:
+    """Where a database keeps the index of a user as of a generation; see `snapshot`."""
+    name = f"{fingerprint(user)}-{fingerprint(embedder)}-{generation:016d}.idx"
+    return path.with_name(path.name + "-recall") / name
+
+
+def snapshot_files(path: pathlib.Path, user: str, embedder: str | None = None) -> list[pathlib.Path]:
+    """All that there are of a user, finished or not; of one embedder where it is named."""
+    start = fingerprint(user) + ("" if embedder is None else f"-{fingerprint(embedder)}")
+    return list(path.with_name(path.name + "-recall").glob(start + "-*"))
 
 
 def put(
@@ -411,8 +441,7 @@ def load(text: str) -> MemoryRecord:
 
 def from_row(row: Json) -> MemoryRecord:
     """A record from plain values; unknown fields of a newer version are left out."""
-    known = {field.name for field in dataclasses.fields(MemoryRecord)}
-    row = {name: value for name, value in row.items() if name in known}
+    row = {name: value for name, value in row.items() if name in _FIELDS}
     for name in ("created", "recorded", "last_access", "expires"):
         if isinstance(row.get(name), str):
             row[name] = datetime.datetime.fromisoformat(row[name])

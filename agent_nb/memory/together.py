@@ -31,13 +31,15 @@ def joined(mine: Gathered, theirs: Gathered) -> Gathered:
             gate["listed"] = sorted(own["listed"] + other["listed"], key=lambda r: -r["score"])[:LISTED]
         gates.append(gate)
     named = [dataclasses.replace(hit, reason=f"{theirs.scope} · {hit.reason}") for hit in theirs.passed]
-    passed = sorted(mine.passed + named, key=lambda hit: -hit.score)
-    return Gathered(gates, passed)
+    passed = sorted([*mine.passed, *named], key=lambda hit: -hit.score)
+    return Gathered(lambda: gates, passed)
 
 
 def bound(question: Question, found: Gathered, constraints: Sequence[Constraint]) -> Gathered:
     """Bring in what binds the answer: hard constraints first, whatever they score; each says by which relations."""
     allowed = [c for c in constraints if question.types is None or c.record.type in question.types]
+    if not allowed:
+        return found
     hits = {hit.record.id: hit for hit in found.passed}
     listed = {row["id"]: row for row in found.gates[2]["listed"]}
     first: list[Hit] = []
@@ -64,7 +66,7 @@ def bound(question: Question, found: Gathered, constraints: Sequence[Constraint]
     rows = [row(hits[c.record.id], True) for c in allowed if c.record.id in hits]
     ids = {each["id"] for each in rows}
     score["listed"] = rows + [each for each in score["listed"] if each["id"] not in ids]
-    return Gathered([query, candidates, score], first + others)
+    return Gathered(lambda: [query, candidates, score], first + others)
 
 
 def _hit(question: Question, constraint: Constraint, hit: Hit | None) -> Hit:
@@ -76,11 +78,11 @@ def _hit(question: Question, constraint: Constraint, hit: Hit | None) -> Hit:
     return Hit(record, shown[0], shown[1], shown[2], shown[3], constraint.chain)
 
 
-def marked(hits: Sequence[Hit]) -> list[Hit]:
-    """The hits with a note where two of them contradict: a user's own word stands before the team's, the newer
-    before the older."""
+def marked(hits: Sequence[Hit], among: int) -> Sequence[Hit]:
+    """The hits with a note where two of the first `among` contradict: a user's own word stands before the team's,
+    the newer before the older."""
     by_key: dict[str, list[Hit]] = {}
-    for hit in hits:
+    for hit in hits[:among]:
         if hit.record.subject and (key := draft.key_of(hit.record)):
             by_key.setdefault(key, []).append(hit)
     notes: dict[str, str] = {}
@@ -91,6 +93,8 @@ def marked(hits: Sequence[Hit]) -> list[Hit]:
                     mine = teams.shown(weaker.record.user) and not teams.shown(other.record.user)
                     said = "is the user's own and says otherwise" if mine else "is newer and wins"
                     notes[weaker.record.id] = f"{other.record.id} {said}"
+    if not notes:
+        return hits
     return [
         dataclasses.replace(hit, note=notes[hit.record.id], reason=f"{hit.reason} · {notes[hit.record.id]}")
         if hit.record.id in notes

@@ -6,13 +6,18 @@ from its whole session; a turn that itself asks tells less. Nothing else than ep
 
 from __future__ import annotations
 
-import json
+import dataclasses
 import re
-from array import array
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
+from .columns import Columns
+from .phrases import Phrases
+from .postings import hashed
 from .text import tokens
+
+if TYPE_CHECKING:
+    from numpy.typing import NDArray
 
 _SPEAKER = re.compile(r"(\w[\w .'-]{0,40}?)[:：]")
 
@@ -32,44 +37,136 @@ FULL = 0.8
 """Scores up to here stay as they are."""
 
 
+def told(text: str) -> tuple[bool, list[str]]:
+    """Whether a turn asks, and the terms of its speaker's name."""
+    name = _SPEAKER.match(text)
+    return text.rstrip().endswith(("?", "？")), tokens(name[1]) if name else []
+
+
+@dataclasses.dataclass(frozen=True)
+class _Order:
+    """The active turns, session after session, each in the order of writing; arrays over them, but for `position`."""
+
+    places: NDArray[Any]
+    position: NDArray[Any]  # place → where it stands in `places`, -1 for what is no active turn
+    starts: NDArray[Any]  # where each session begins
+    sizes: NDArray[Any]
+    together: NDArray[Any]  # whether a turn and the next are of one session, (n - 1,)
+    asks: NDArray[Any]
+    long: NDArray[Any]
+    speaker: NDArray[Any]
+
+
 class Sessions:
-    """Which places are turns of which conversation, in order. Session 0 is none."""
+    """Which places are turns of which conversation. Session 0 is none.
 
-    def __init__(self) -> None:
-        self.numbers: dict[str, int] = {"": 0}
-        self.of = array("i")
-        self.asks = bytearray()
-        self.speakers: dict[str, int] = {"": 0}
-        self.speaker = array("i")
+    Args:
+        columns: of the index; session, speaker, asks, length, number and alive are read here.
+        names: hashes of the sessions' names by number, and `speakers`, the phrases of who spoke, of a block.
+    """
 
-    def add(self, place: int, session: str, data: str) -> None:
-        """Take in the next place; `session` is "" for whatever is no turn of a conversation."""
-        self.of.append(self.numbers.setdefault(session, len(self.numbers)))
-        text = json.loads(data)["text"] if session else ""
-        self.asks.append(text.rstrip().endswith(("?", "？")))
-        name = _SPEAKER.match(text)
-        said_by = " ".join(tokens(name[1])) if name else ""
-        self.speaker.append(self.speakers.setdefault(said_by, len(self.speakers)))
+    def __init__(
+        self,
+        columns: Columns,
+        names: NDArray[Any] | None = None,
+        speakers: Mapping[str, NDArray[Any]] | None = None,
+    ) -> None:
+        known = [0] if names is None else names.tolist()
+        self._columns = columns
+        self._numbers = {name: number for number, name in enumerate(known)}
+        self._speakers = Phrases(speakers)
+        self._order: _Order | None = None
 
-    def mixed(self, scores: Any, lengths: Any, terms: Sequence[str]) -> Any:
-        """What each place scores (float32 (n,), 0…1) once turns have gained of those around them."""
+    def fields(self, session: str, text: str) -> dict[str, Any]:
+        """Columns of the next place; `session` is "" for whatever is no turn of a conversation."""
+        if not session:
+            return {}
+        asks, name = told(text)
+        number = self._numbers.setdefault(hashed(session), len(self._numbers))
+        return {"session": number, "asks": asks, "speaker": self._speakers.add(name)}
+
+    def changed(self) -> None:
+        """Places were added, or are no longer active."""
+        self._order = None
+
+    @property
+    def order(self) -> _Order | None:
+        """How the turns stand; None where there are none."""
+        if len(self._numbers) == 1:
+            return None
+        if self._order is None:
+            self._order = _ordered(self._columns)
+        return self._order if len(self._order.places) else None
+
+    def mixed(self, scores: Any, terms: Sequence[str]) -> Any:
+        """What each place scores (float32 (n,), 0…1) once turns have gained of those around them.
+
+        No result may fall when any of `scores` rises: the search bounds scores from above, and the bound of the
+        mix is the mix of the bounds. `around` names the scores that a result depends on.
+        """
         import numpy as np
 
-        if len(self.numbers) == 1 or len(scores) < 2:
+        order = self.order
+        if order is None:
             return scores
-        of, asks = np.frombuffer(self.of, np.int32), np.frombuffer(self.asks, np.uint8).astype(bool)
-        gain = np.zeros_like(scores)
-        together = (of[1:] == of[:-1]) & (of[1:] > 0)
-        gain[1:] += together * scores[:-1] * np.where(asks[:-1], BEFORE + REPLY, BEFORE)
-        gain[:-1] += together * scores[1:] * AFTER
-        best = np.zeros(len(self.numbers), np.float32)
-        np.maximum.at(best, of, scores)
-        gain += SESSION * best[of]
-        named = [number for name, number in self.speakers.items() if name and set(name.split()) <= set(terms)]
-        if named:
-            gain += SPEAKER * np.isin(np.frombuffer(self.speaker, np.int32), named) * (scores > 0)
-        long = np.log1p(np.frombuffer(lengths, np.int32))
-        whole = (scores + gain) * (1 + LONG * (long - TYPICAL)) - ASKS * asks * scores
+        own = scores[order.places]
+        gain = np.zeros_like(own)
+        gain[1:] += (
+            order.together
+            * own[:-1]
+            * np.where(order.asks[:-1], np.float32(BEFORE + REPLY), np.float32(BEFORE))
+        )
+        gain[:-1] += order.together * own[1:] * np.float32(AFTER)
+        gain += np.repeat(np.float32(SESSION) * np.maximum.reduceat(own, order.starts), order.sizes)
+        for named in self._speakers.within(terms):
+            gain += np.float32(SPEAKER) * ((order.speaker == named) & (own > 0))
+        whole = (own + gain) * order.long - np.float32(ASKS) * order.asks * own
         # What is beyond FULL comes ever closer to 1: turns keep their order, and nothing is more than certain.
-        whole = np.where(whole > FULL, 1 - (1 - FULL) * np.exp((FULL - whole) / (1 - FULL)), whole)
-        return np.where(of > 0, np.maximum(whole, 0), scores)
+        over = np.flatnonzero(whole > FULL)
+        whole[over] = 1 - (1 - FULL) * np.exp((FULL - whole[over]) / (1 - FULL))
+        mixed = scores.copy()
+        mixed[order.places] = np.maximum(whole, 0)
+        return mixed
+
+    def around(self, places: Any, upper: Any, lower: Any) -> Any:
+        """All places whose scores (between `lower` and `upper`) the mix of `places` depends on, these included."""
+        import numpy as np
+
+        order = self.order
+        if order is None:
+            return places
+        at = order.position[places]
+        at = at[at >= 0]
+        last = len(order.places) - 1
+        asked = np.zeros(len(order.places), bool)
+        asked[at] = asked[np.maximum(at - 1, 0)] = asked[np.minimum(at + 1, last)] = True
+        # Of the rest of a session only the best counts, and only what may be the best has to be known.
+        session = np.zeros(len(order.starts), bool)
+        session[np.searchsorted(order.starts, at, "right") - 1] = True
+        surely = np.maximum.reduceat(lower[order.places], order.starts)
+        surely[~session] = np.inf
+        asked |= upper[order.places] >= np.repeat(surely, order.sizes)
+        return np.union1d(places, order.places[asked])
+
+
+def _ordered(columns: Columns) -> _Order:
+    import numpy as np
+
+    places = np.flatnonzero((columns["session"] > 0) & columns["alive"])
+    # A record that came back has an old number and a new place.
+    places = places[np.lexsort((columns["number"][places], columns["session"][places]))]
+    session = columns["session"][places]
+    starts = np.flatnonzero(np.diff(session, prepend=0))
+    position = np.full(columns.size, -1, np.int32)
+    position[places] = np.arange(len(places))
+    length = np.log1p(columns["length"][places].astype(np.float32))
+    return _Order(
+        places,
+        position,
+        starts,
+        np.diff(starts, append=len(places)),
+        session[1:] == session[:-1],
+        columns["asks"][places],
+        np.float32(1) + np.float32(LONG) * (length - np.float32(TYPICAL)),
+        columns["speaker"][places],
+    )

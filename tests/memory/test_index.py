@@ -18,7 +18,7 @@ WORDS = [f"word{n}" for n in range(400)]
 
 def fresh(memory):
     with memory._store.reading() as db:
-        built = Index()
+        built = Index(memory._store.reading)
         built.refresh(db, memory.user, memory._embedder)
     return built
 
@@ -83,7 +83,7 @@ def test_an_index_that_followed_all_writes_answers_like_one_built_anew(steps, em
                 memory.resolve(pick, ("keep", "drop", "both")[n % 3])
         questions = [f"the limit of {word}" for word in WORDS[:10]]
         followed = [_shape(memory.recall(q, k=20, budget=10_000, threshold=0)) for q in questions]
-        memory._index = Index()
+        memory._index = Index(memory._store.reading)
         assert followed == [_shape(memory.recall(q, k=20, budget=10_000, threshold=0)) for q in questions]
         shown = {id for row in followed for id, _ in row}
         assert shown <= {record.id for record in memory.search()}
@@ -99,7 +99,10 @@ def test_a_write_of_ones_own_or_of_another_process_reads_only_what_is_new(tmp_pa
         one.recall("word1")
         seen = []
         apply = one._index._apply
-        one._index._apply = lambda row, embedder: (seen.append(row[0]), apply(row, embedder))[1]
+        one._index._apply = lambda row, embedder: (
+            seen.append(json.loads(row[2])["id"]),
+            apply(row, embedder),
+        )[1]
         new = [one.add("zebra crossing", "episode").id, two.add("zebra foal", "episode").id]
         assert {hit.record.id for hit in one.recall("zebra")} == set(new)
         one.mark_used(new[:1])

@@ -77,22 +77,13 @@ def test_words_are_ranked_as_the_formula_says(texts, question):
     memories = [Memory(":memory:", embedder=None), Memory(":memory:", embedder=None)]
     from agent_nb.memory.pickle import RankedIndex
 
-    memories[1]._index = RankedIndex()
+    memories[1]._index = RankedIndex(memories[1]._store.reading)
     scores = []
     for memory in memories:
         memory.add_many({"text": text, "type": "episode"} for text in texts)
         scores.append(list(memory._fresh_index().lexical(tokens(question))))
     assert scores[0] == pytest.approx(scores[1], abs=1e-6)
-    lists = [
-        [
-            t
-            for t, (at, n) in memories[0]._index.postings.items()
-            for p, c in zip(at, n, strict=True)
-            if p == i
-            for _ in range(c)
-        ]
-        for i in range(len(texts))
-    ]
+    lists = memories[1]._index._texts
     average = sum(map(len, lists)) / len(lists)
     weights = {
         t: math.log(
