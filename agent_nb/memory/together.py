@@ -78,7 +78,7 @@ def _hit(question: Question, constraint: Constraint, hit: Hit | None) -> Hit:
     return Hit(record, shown[0], shown[1], shown[2], shown[3], constraint.chain)
 
 
-def marked(hits: Sequence[Hit], among: int) -> Sequence[Hit]:
+def marked(hits: Sequence[Hit], among: int | None = None) -> Sequence[Hit]:
     """The hits with a note where two of the first `among` contradict: a user's own word stands before the team's,
     the newer before the older."""
     by_key: dict[str, list[Hit]] = {}
