@@ -3,7 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
 from pathlib import Path
+
+# SQLite's write-ahead log needs memory that only the processes of one machine can share.
+_NETWORK = frozenset(
+    "nfs nfs4 cifs smb smb2 smb3 smbfs 9p afs ceph lustre glusterfs beegfs gpfs ncpfs davfs ocfs2 gfs2 vboxsf prl_fs"
+    " fuse.sshfs fuse.rclone fuse.s3fs fuse.gcsfuse fuse.davfs2 fuse.glusterfs fuse.cephfs fuse.smbnetfs"
+    " fuse.vmhgfs-fuse fuse.juicefs fuse.goofys fuse.mount-s3 fuse.blobfuse2".split()
+)
+_MOUNTS = Path("/proc/self/mounts")
 
 
 def home() -> Path:
@@ -41,3 +50,22 @@ def private_file(path: str | os.PathLike[str]) -> Path:
     # Mode at creation, not by a later chmod: at no moment may others read it. A umask can only take away.
     os.close(os.open(file, os.O_RDWR | os.O_CREAT, 0o600))
     return file
+
+
+def network_kind(path: Path, table: str | None = None) -> str:
+    """The kind of network file system that a path lies on, e.g. "nfs4"; "" for none, or where it cannot be told."""
+    if table is None:
+        try:
+            table = _MOUNTS.read_text("utf-8", "surrogateescape")
+        except OSError:
+            return ""
+    place, kind, longest = path.expanduser().resolve(), "", -1
+    for line in table.splitlines():
+        fields = line.split(" ")
+        if len(fields) < 3:
+            continue
+        mount = Path(re.sub(r"\\([0-7]{3})", lambda m: chr(int(m[1], 8)), fields[1]))
+        # A later line of the same place lies over the earlier one.
+        if (place == mount or mount in place.parents) and len(mount.parts) >= longest:
+            kind, longest = fields[2], len(mount.parts)
+    return kind if kind in _NETWORK else ""

@@ -20,7 +20,7 @@ def own_home(tmp_path, monkeypatch):
 
 # Files that take more than a few seconds each; `make quick` leaves them out, `make test` runs them.
 SLOW = {
-    "memory": ["complaints", "definitions", "model", "postgres", "store"],
+    "memory": ["complaints", "definitions", "integrity", "model", "postgres", "store"],
     "models": ["anthropic", "broken_streams", "cases", "in_the_loop", "scripted_server"],
     "notebook": ["completion", "magics", "magics_loading", "magics_memory", "verbatim"],
     "offline": ["answers", "conversation", "flights", "memories", "traps", "unseen"],

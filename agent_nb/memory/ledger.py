@@ -59,7 +59,7 @@ def read(path: pathlib.Path) -> list[MemoryRecord]:
         if not line:
             continue
         try:
-            record = store.load(line)
+            record = store.from_row(json.loads(line))
             fault = _fault(record)
         except (ValueError, TypeError, AttributeError):
             fault = "is no memory"

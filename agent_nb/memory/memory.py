@@ -24,10 +24,12 @@ from . import (
     erase,
     forget,
     graph,
+    integrity,
     ledger,
     live,
     load,
     memo,
+    salvage,
     settings,
     store,
     teams,
@@ -594,6 +596,24 @@ class Memory:
                 store.note(db, self.user, "imported", id, **detail)
         self._wrote(written)
         return {"read": len(records), "new": len(written)}
+
+    def backup(self, path: str | os.PathLike[str]) -> None:
+        """Write a whole copy of the store, all users' memories, while others go on writing; opens like the store."""
+        salvage.backup(self._store, pathlib.Path(path).expanduser())
+
+    def check(self) -> list[Json]:
+        """What is wrong with the file and this user's records: dicts of id, what, repair. [] where all is well."""
+        with self._lock:
+            return integrity.check(self._store, self.user)
+
+    def repair(self) -> list[Json]:
+        """Mend what `check` finds; nothing goes silently. Dicts of id, what, repair (what was done).
+
+        Of a damaged file, all readable rows are saved into a new one, and the damaged one is kept beside it.
+        Raises StoreError where another program has the file open.
+        """
+        with self._lock:
+            return integrity.repair(self._store, self.user)
 
     def _known(self, db: Any, id: str) -> MemoryRecord:
         found = store.select(db, self.user, "id=?", [draft.sendable(id)])

@@ -11,11 +11,12 @@ import pathlib
 import sqlite3
 import threading
 import time
+import warnings
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, Protocol
 
-from ..errors import StoreError
-from ..places import private_file
+from ..errors import StoreError, one_line
+from ..places import network_kind, private_file
 from .record import TYPES, MemoryRecord
 
 Json = dict[str, Any]
@@ -134,6 +135,8 @@ class Store:
         self.path = path
         self._lock = threading.RLock()
         self._db: sqlite3.Connection | None = None
+        self.far = ""
+        """The kind of network file system that the file is on."""
         self.scopes: tuple[str, ...] = ()
         """Whose records may be read beside the user's own: their team's."""
 
@@ -142,8 +145,7 @@ class Store:
             where = ":memory:" if self.path is None else str(private_file(self.path))
             db = sqlite3.connect(where, timeout=BUSY_S, isolation_level=None, check_same_thread=False)
             try:
-                # A network file system cannot share the memory that WAL needs; SQLite then keeps its old journal.
-                db.execute("PRAGMA journal_mode=WAL")
+                self._journal(db)
                 db.execute("PRAGMA synchronous=FULL")
                 db.execute("PRAGMA secure_delete=ON")  # an erased text leaves no bytes behind
                 self._prepared(db)
@@ -153,6 +155,18 @@ class Store:
             self._db = db
         return self._db
 
+    def _journal(self, db: sqlite3.Connection) -> None:
+        """Write-ahead log where machines cannot be mixed up; a network file system cannot share the memory it needs."""
+        far = network_kind(self.path) if self.path else ""
+        db.execute(f"PRAGMA journal_mode={'DELETE' if far else 'WAL'}")
+        if far and not self.far:
+            warnings.warn(
+                f"{self.shown} is on a network file system ({far}): SQLite runs without its write-ahead log there,"
+                " and readers wait for writers",
+                stacklevel=2,
+            )
+        self.far = far
+
     def _prepared(self, db: sqlite3.Connection) -> None:
         """What is done to a file that was just opened."""
         migrate(db)
@@ -160,13 +174,13 @@ class Store:
     @contextlib.contextmanager
     def reading(self) -> Iterator[Connection]:
         """A connection for statements that change nothing."""
-        with self._lock, _told(self.path):
+        with self._lock, told(self.path):
             yield self._connection()
 
     @contextlib.contextmanager
     def writing(self, user: str) -> Iterator[Connection]:
         """One transaction of `user`: all of it is kept, or nothing."""
-        with self._lock, _told(self.path):
+        with self._lock, told(self.path):
             db = self._connection()
             if db.in_transaction:  # an interrupt came between the last transaction and its end
                 db.execute("ROLLBACK")
@@ -211,7 +225,7 @@ class Store:
         """
         if self.path is None:
             return True
-        with self._lock, _told(self.path):
+        with self._lock, told(self.path):
             db = self._connection()
             for vacuum in (False, True):
                 # Pages are overwritten as they are freed, but a page that was rebuilt may keep a stale copy.
@@ -230,7 +244,7 @@ class Store:
 
     def facts(self) -> Json:
         """What `stats` tells of the store itself."""
-        return {}
+        return {"journal": f"none ahead of writes: the file is on {self.far}"} if self.far else {}
 
     def close(self) -> None:
         """Close the file; it opens again at the next use."""
@@ -435,8 +449,16 @@ def dump(record: MemoryRecord) -> str:
 
 
 def load(text: str) -> MemoryRecord:
-    """The record that `dump` wrote."""
-    return from_row(json.loads(text))
+    """The record that `dump` wrote. Raises StoreError for anything else."""
+    try:
+        return from_row(json.loads(text))
+    except (ValueError, TypeError, AttributeError) as error:
+        raise StoreError(f"a memory cannot be read ({one_line(error)}); %memory repair mends it") from error
+
+
+def now() -> datetime.datetime:
+    """The present moment, aware, in UTC."""
+    return datetime.datetime.now(datetime.UTC)
 
 
 def from_row(row: Json) -> MemoryRecord:
@@ -486,12 +508,17 @@ def tables(db: sqlite3.Connection) -> dict[str, list[str]]:
 
 
 @contextlib.contextmanager
-def _told(path: pathlib.Path | None) -> Iterator[None]:
+def told(path: pathlib.Path | None) -> Iterator[None]:
+    """What SQLite and the disk say, as one line that names what to do."""
     try:
         yield
     except sqlite3.DatabaseError as error:
         name = path.name if path else "in this process"
         hint = "close other programs that use it" if "locked" in str(error) else "check the file and the disk"
+        if any(word in str(error) for word in ("malformed", "not a database", "corrupt", "decode")):
+            hint = "%memory repair saves what can be read"
         raise StoreError(f"the memory {name} could not be used: {error}; {hint}") from error
     except OSError as error:
         raise StoreError(f"the memory could not be opened: {error}") from error
+    except (json.JSONDecodeError, UnicodeDecodeError) as error:
+        raise StoreError(f"a memory cannot be read ({error}); %memory repair mends it") from error

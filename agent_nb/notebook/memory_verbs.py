@@ -32,6 +32,9 @@ def verbs() -> dict[str, Verb]:
         "expire": Verb(expire, "[--dry-run]", "let go of what is out of date", "--dry-run"),
         "export": Verb(export, "FILE", "write all memories to FILE", "memories.jsonl"),
         "import": Verb(import_, "FILE", "read memories from FILE", "memories.jsonl"),
+        "backup": Verb(backup, "FILE", "write a whole copy of the memory to FILE", "memory-backup.db"),
+        "check": Verb(check, "", "look whether the memory is whole", ""),
+        "repair": Verb(repair, "", "mend what check finds; nothing is deleted silently", ""),
         "stats": Verb(stats, "", "count them", ""),
         "log": Verb(log, "", "see what was written, changed and read, and when", ""),
         "why": Verb(
@@ -152,6 +155,25 @@ def import_(desk: Desk, text: str) -> None:
     path = needed(_plain(text), "the file's name")
     told = desk.memory().import_(path)
     Sheet().say(f"Read {told['read']:,} from {path}; {told['new']:,} of them new.").show()
+
+
+def backup(desk: Desk, text: str) -> None:
+    """A whole copy of the memory, all users'."""
+    path = new_file(needed(_plain(text), "the file's name"), ".db", ".pkl", ".pickle")
+    desk.memory().backup(path)
+    Sheet().say(f"Wrote a copy of the whole memory to {path}.").show()
+
+
+def check(desk: Desk, text: str) -> None:
+    """What is wrong with the memory, and what repair would do."""
+    rows = [[row["id"], row["what"], row["repair"]] for row in desk.memory().check()]
+    Sheet("Check").rows(["id", "what", "repair would"], rows, "The memory is whole.").show()
+
+
+def repair(desk: Desk, text: str) -> None:
+    """Mend what check finds."""
+    rows = [[row["id"], row["what"], row["repair"]] for row in desk.memory().repair()]
+    Sheet("Repair").rows(["id", "what", "done"], rows, "The memory is whole; nothing was changed.").show()
 
 
 def stats(desk: Desk, text: str) -> None:
