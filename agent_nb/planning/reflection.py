@@ -78,7 +78,8 @@ class Tally:
 
     def step(self, task: Task, toolbox: Toolbox) -> list[Finding]:
         """Count the step that was just observed; what follows from it."""
-        seen = [o for o in task.results if o.name != plan_tool.NAME]
+        seen = [o for o in task.results if o.name != plan_tool.NAME or not o.ok]
+        worked = [o for o in seen if o.name != plan_tool.NAME]
         before = len(task.observations) - len(task.results)
         for old in task.observations[self._taken : before]:  # of the run that this one goes on with
             self._news(old)
@@ -89,7 +90,7 @@ class Tally:
         self.stale = 0 if any(n.new for n in news) else self.stale + 1
         self.circling = self.circling + 1 if all(n.again for n in news) else 0
         self._warned = self._warned if self.stale else ""
-        found = [*self._failed(task, seen), *self._contradicted(task, seen)]
+        found = [*self._failed(task, worked), *self._contradicted(task, worked)]
         found += [*self._repeated(seen, news)] or [*self._nothing_new()]
         found += self._slow(seen, toolbox)
         if self._course.off(task):
@@ -122,7 +123,7 @@ class Tally:
 
     def _failed(self, task: Task, seen: list[Observation]) -> Iterable[Finding]:
         node = tree.running(task.plan)
-        if node is None:
+        if node is None or not seen:
             return
         if any(o.ok for o in seen):
             node.fails = 0

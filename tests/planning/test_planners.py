@@ -1,12 +1,16 @@
 """Planners in the loop: what is asked of the model, what the plan becomes, and what falls back."""
 
+import itertools
 import json
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from agent_nb import Limits, Session, events, tool
 from agent_nb.models.scripted import ScriptedModel
 from agent_nb.models.validate import validate_messages
+from agent_nb.planning import restoring, tree
 
 
 @tool
@@ -329,3 +333,49 @@ def test_a_model_of_rules_takes_the_parts_of_a_goal_in_turn_and_answers_all():
 def test_no_call_for_a_plan_where_a_valve_is_closed_already():
     result = session([plan("x")], limits=Limits(steps=0)).run("goal")
     assert (result.stop_reason, result.usage.calls) == ("limit_steps", 0)
+
+
+OPS = st.sampled_from(["add", "change", "start", "finish", "fail", "skip", "rule", "odd"])
+EDIT = st.fixed_dictionaries(
+    {"op": OPS},
+    optional={
+        "id": st.sampled_from(["1", "2", "3", "x"]),
+        "text": st.sampled_from(["", "more"]),
+        "needs": st.lists(st.sampled_from(["1", "2", "x"]), max_size=2),
+        "scope": st.sampled_from(["run", "tool add", "subtask 2", "moon"]),
+        "steps": st.integers(-1, 12),
+    },
+)
+BLOCK = st.one_of(
+    st.builds(lambda a: use("add", "", a=a, b=1), st.integers(0, 2)),
+    st.builds(lambda r: use("fail", "", reason=r), st.sampled_from("ab")),
+    st.builds(lambda changes: use("update_plan", "", edits=changes), st.lists(EDIT, max_size=3)),
+    st.builds(say, st.sampled_from(["The sum is 3.", "Which one?", "", plan("p", "q"), "{"])),
+)
+REPLIES = st.lists(st.lists(BLOCK, max_size=3), min_size=1, max_size=12)
+
+
+@settings(max_examples=40, deadline=None, suppress_health_check=list(HealthCheck))
+@given(replies=REPLIES, planner=st.sampled_from(["plan", "hybrid", "auto"]), planned_first=st.booleans())
+def test_whatever_the_model_replies_the_run_ends_and_can_be_gone_on_with(replies, planner, planned_first):
+    turn = itertools.cycle(replies)
+    first = [plan("one", "two", "three")] * planned_first
+    made = session(
+        [*first, *(reply(*next(turn)) for _ in range(60))], planner, limits=Limits(steps=8), name=None
+    )
+    result = made.run("first add, then add more, then finally tell. What? And what?")
+    assert result.stop_reason
+    assert result.stop_reason != "error" or "reply" in result.reason or "announced" in result.reason, (
+        result.reason
+    )
+    tree.check(result.task.plan)
+    assert {node.status for node in result.task.plan} <= set(tree.STATES)
+    if result.done:
+        assert not tree.unfinished(result.task.plan)
+    assert restoring.subtasks(planned(result)[-1].subtasks)
+    valid(made)
+    if not result.done:
+        made.model = ScriptedModel([lambda request: "the end" if request["tools"] else plan("x", "y")] * 40)
+        again = made.resume(steps=30)
+        assert again.stop_reason in ("done", "needs_input"), again.reason
+        valid(made)

@@ -182,3 +182,12 @@ def test_a_rule_is_checked_before_it_holds_and_only_a_few_hold_at_a_time():
     rules.add(task, rule | {"scope": "subtask 1"})
     task.plan[0].status = "done"
     assert "subtask 1" not in [r["scope"] for r in rules.active(task, 2)]
+
+
+def test_a_wrong_edit_of_the_plan_again_and_again_is_a_circle_too():
+    plan = json.dumps({"subtasks": [{"id": "1", "text": "a"}, {"id": "2", "text": "b"}]})
+    wrong = [use("update_plan", f"p{i}", edits=[{"op": "finish", "id": "9"}]) for i in range(9)]
+    result = session([plan, *wrong], planner="plan").run("goal")
+    assert result.stop_reason == "no_progress"
+    assert "update_plan" in result.reason
+    assert [node.fails for node in result.task.plan] == [0, 0]

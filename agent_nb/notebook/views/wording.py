@@ -157,12 +157,19 @@ def label(step: Step, call: Call, position: int) -> str:
     sentence = re.split(r"(?<=[.!?])\s|(?<=[。！？])|\n", thought.strip(), maxsplit=1)[0]
     if sentence:
         return clip(sentence.rstrip(".。:："), 110)
+    if call.name == "update_plan" and isinstance(edits := call.input.get("edits"), list):
+        return clip(", ".join(_edit(edit) for edit in edits if isinstance(edit, dict)), 110)
     if isinstance(call.input.get("query"), str) and (told := query_line(call.input["query"])):
         return clip(told, 110)
     for field in ("title", "query", "code", "text", "name", "pattern"):
         if isinstance(call.input.get(field), str) and call.input[field].strip():
             return clip(call.input[field], 110)
     return clip(", ".join(f"{key} {value}" for key, value in call.input.items()), 110)
+
+
+def _edit(edit: Json) -> str:
+    """An edit of the plan in a few words: "finish 1", "add look at July"."""
+    return f"{field(edit, 'op', 20)} {field(edit, 'id', 20) or field(edit, 'text', 60)}".rstrip()
 
 
 _NAME = r'(?:[\w.]+|"[^"]+")'

@@ -203,3 +203,12 @@ def test_the_plan_is_told_line_by_line_and_live_as_it_changes():
     assert any(LEARNT in part for part in told)
     assert [op["key"] for op in drawn] == ["plan", "remarks-1", "plan"]
     assert "28.4 minutes" in drawn[-1]["html"]
+
+
+def test_an_edit_of_the_plan_is_told_in_words():
+    from agent_nb.notebook.views import wording
+    from agent_nb.notebook.views.story import Call, Step
+
+    edits = [{"op": "finish", "id": "1"}, {"op": "add", "text": "look at July"}, 3, {"op": None}]
+    call = Call("t", "update_plan", {"edits": edits})
+    assert wording.label(Step(1), call, 0) == "finish 1, add look at July,"
