@@ -76,10 +76,8 @@ class Memory:
         self.where = self._store.shown
         self.team: Memory | None = None
         if team is not None:
-            self.team = Memory.__new__(Memory)
-            self.team.where, self.team._embedder, self.team.team = self.where, self._embedder, None
-            self.team._begin(teams.owner(team), self._store, self._index.another())
-            self._store.scopes = (self.team.user,)
+            teams.owner(team)  # "" is no name here
+            self.join(team)
 
     def _begin(self, user: str, keeper: store.Store, index: Index) -> None:
         self.user = user
@@ -91,6 +89,17 @@ class Memory:
         if self._embedder is not None:
             self._embedding = Embedding(self._store, user, self._embedder)
             weakref.finalize(self, self._embedding.stop, 0).atexit = False
+
+    def join(self, team: str) -> None:
+        """Read the memories of this team beside one's own from now on; "" leaves it."""
+        self.team, self._store.scopes = None, ()
+        if team == "":
+            return
+        owner = teams.owner(team)
+        theirs = Memory.__new__(Memory)
+        theirs.where, theirs._embedder, theirs.team = self.where, self._embedder, None
+        theirs._begin(owner, self._store, self._index.another())
+        self.team, self._store.scopes = theirs, (owner,)
 
     def __enter__(self) -> Memory:
         return self

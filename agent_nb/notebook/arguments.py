@@ -130,6 +130,7 @@ def _run() -> Any:
 def _add() -> Any:
     parser = _parser(prog="memory add")
     parser.add_argument("--type", choices=TYPES, metavar="T", help="its kind (default: fact)")
+    parser.add_argument("--team", action="store_true", help="for all members of the team")
     return _with_help(parser)
 
 

@@ -11,6 +11,7 @@ from IPython.core.completer import CompletionContext, SimpleCompletion, SimpleMa
 from .magics import Magics
 
 _WORDS = re.compile(r"\S+")
+_WORDS_OF = {"decay": ("slow", "normal", "fast"), "ledger": ("off",), "team": ("off",)}
 
 
 def matcher(magics: Magics) -> Any:
@@ -114,8 +115,16 @@ def _of_verbs(magics: Magics, memory: bool, words: list[str], fragment: str) -> 
         return _beginning(verbs, fragment)
     verb, rest = words[0], words[1:]
     if memory:
-        if verb in ("show", "edit", "forget", "history", "resolve") and not rest:
+        if fragment.startswith("--u") and not rest:
+            return _beginning(("--user",), fragment)
+        if verb == "forget" and (fragment.startswith("-") or len(rest) == 1):
+            return _beginning(("--erase",), fragment) if "--erase" not in rest else ([], "")
+        if verb in ("show", "edit", "forget", "history", "resolve", "undo") and len(rest) == rest.count(
+            "--erase"
+        ):
             return _beginning((record.id for record in magics.desk.memory().search()), fragment)
+        if verb in _WORDS_OF and not rest:
+            return _beginning(_WORDS_OF[verb], fragment)
         if verb == "resolve" and len(rest) == 1:
             return _beginning(("keep", "drop", "both"), fragment)
         if verb == "expire" and not rest:

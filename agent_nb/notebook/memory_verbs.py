@@ -2,45 +2,102 @@
 
 from __future__ import annotations
 
+import re
 from typing import Any
 
 from ..errors import SettingError
-from . import arguments
+from . import arguments, memory_care
 from .desk import Desk
 from .show import Sheet
 from .verbs import Verb, needed, new_file
 
 Json = dict[str, Any]
-LOG_ROWS = 200
+
+
+ID = "m4be02f91aa"
+"""An id as they look."""
 
 
 def verbs() -> dict[str, Verb]:
-    """Name → verb, in the order of the help."""
-    return {
-        "search": Verb(search, "TEXT", "find memories by their words", "late flight"),
-        "recall": Verb(recall, "TEXT", "see what a goal would load, gate by gate", "which flights are late?"),
-        "add": Verb(add, "[--type T] TEXT", "remember something", "--type preference Answer in Chinese."),
-        "show": Verb(show, "ID", "see all fields of a memory", "m12"),
-        "edit": Verb(
-            edit, "ID TEXT", "say it anew; the old text stays in its history", "m12 Late is over 20 minutes."
+    """Name → verb, in the order of the help. Each takes --user NAME before anything else."""
+    care = memory_care
+    table = {
+        "search": (search, "TEXT", "find memories by their words", "late flight"),
+        "recall": (recall, "TEXT", "see what a goal would load, gate by gate", "which flights are late?"),
+        "add": (
+            add,
+            "[--type T] [--team] TEXT",
+            "remember something",
+            "--type preference Answer in Chinese.",
         ),
-        "forget": Verb(forget, "ID", "never recall it again", "m12"),
-        "history": Verb(history, "ID", "see what it was before and what became of it", "m12"),
-        "conflicts": Verb(conflicts, "", "list memories that contradict each other", ""),
-        "resolve": Verb(resolve, "ID keep|drop|both", "settle a conflict", "m12 keep"),
-        "undo": Verb(undo, "ID", "take back the last change of a memory", "m12"),
-        "expire": Verb(expire, "[--dry-run]", "let go of what is out of date", "--dry-run"),
-        "export": Verb(export, "FILE", "write all memories to FILE", "memories.jsonl"),
-        "import": Verb(import_, "FILE", "read memories from FILE", "memories.jsonl"),
-        "backup": Verb(backup, "FILE", "write a whole copy of the memory to FILE", "memory-backup.db"),
-        "check": Verb(check, "", "look whether the memory is whole", ""),
-        "repair": Verb(repair, "", "mend what check finds; nothing is deleted silently", ""),
-        "stats": Verb(stats, "", "count them", ""),
-        "log": Verb(log, "", "see what was written, changed and read, and when", ""),
-        "why": Verb(
-            why, "QUESTION", "find out why something is or is not recalled", "what is a late flight?"
+        "show": (show, "ID", "see all fields of a memory", ID),
+        "edit": (
+            edit,
+            "ID TEXT",
+            "say it anew; the old text stays in its history",
+            f"{ID} Late is over 20 minutes.",
         ),
+        "forget": (
+            care.forget,
+            "ID [--erase]",
+            "never recall it again; --erase removes its text everywhere",
+            ID,
+        ),
+        "history": (history, "ID", "see what it was before and what became of it", ID),
+        "conflicts": (conflicts, "", "list memories that contradict each other", ""),
+        "resolve": (resolve, "ID keep|drop|both", "settle a conflict", f"{ID} keep"),
+        "undo": (undo, "ID", "take back the last change of a memory", ID),
+        "expire": (care.expire, "[--dry-run]", "let go of what is out of date", "--dry-run"),
+        "decay": (care.decay, "[slow|normal|fast]", "set how fast memories lose freshness", "slow"),
+        "memo": (care.memo, "", "see what stands in every window without a search", ""),
+        "team": (care.team, "[NAME|off]", "read a team's memories beside your own", "sales"),
+        "graph": (care.graph, "[ENTITY]", "see what is related to what", "coffee"),
+        "ledger": (
+            care.ledger,
+            "[FILE.md|off]",
+            "keep a readable file of all memories up to date",
+            "memories.md",
+        ),
+        "export": (export, "FILE", "write all memories to FILE", "memories.jsonl"),
+        "import": (import_, "FILE", "read memories from FILE", "memories.jsonl"),
+        "backup": (backup, "FILE", "write a whole copy of the memory to FILE", "memory-backup.db"),
+        "check": (check, "", "look whether the memory is whole", ""),
+        "repair": (repair, "", "mend what check finds; nothing is deleted silently", ""),
+        "stats": (stats, "", "count them", ""),
+        "log": (care.log, "", "see what was written, changed and read, and when", ""),
+        "why": (care.why, "QUESTION", "find out why something was not known", "what is a late flight?"),
     }
+    return {name: Verb(_of_user(work), *about) for name, (work, *about) in table.items()}
+
+
+class _Theirs:
+    """The desk, with the memory of one user on it."""
+
+    def __init__(self, desk: Desk, user: str) -> None:
+        self._desk, self._user = desk, user
+
+    def memory(self) -> Any:
+        return self._desk.memory(self._user)
+
+    def __getattr__(self, name: str) -> Any:
+        return getattr(self._desk, name)
+
+
+def _of_user(work: Any) -> Any:
+    def verb(desk: Desk, text: str) -> None:
+        named = _USER.match(text)
+        if named is None:
+            work(desk, text)
+            return
+        user = named[1] if named[1] is not None else named[2]
+        if not user or not user.strip() or user.startswith("-"):
+            raise SettingError("--user needs a name: %memory VERB --user NAME …")
+        work(_Theirs(desk, user), text[named.end() :])
+
+    return verb
+
+
+_USER = re.compile(r"""--user(?:=|\s+|$)(?:["']([^"']*)["']|(\S*))\s*""")
 
 
 def search(desk: Desk, text: str) -> None:
@@ -71,7 +128,8 @@ def recall(desk: Desk, text: str) -> None:
 def add(desk: Desk, text: str) -> None:
     """Remember something that the user says."""
     flags, rest = arguments.read(arguments.ADD, text)
-    record = desk.memory().add(needed(rest.strip(), "what to remember"), flags.type or "fact")
+    scope = "team" if flags.team else "user"
+    record = desk.memory().add(needed(rest.strip(), "what to remember"), flags.type or "fact", scope=scope)
     pending = "" if record.status == "active" else f" ({record.status}; see %memory conflicts)"
     Sheet().say(f"Remembered as {record.type} {record.id}{pending}: {record.text}").show()
 
@@ -89,13 +147,6 @@ def edit(desk: Desk, text: str) -> None:
     record = _record(desk, id)
     changed = desk.memory().edit(record.id, needed(rest.strip(), f"the new text of {record.id}"))
     Sheet().say(f"{changed.id}: {changed.text}").remark(f"before: {record.text}").show()
-
-
-def forget(desk: Desk, text: str) -> None:
-    """Take one memory back."""
-    record = _record(desk, text)
-    desk.memory().forget(record.id)
-    Sheet().say(f"Forgotten: {record.text}").show()
 
 
 def history(desk: Desk, text: str) -> None:
@@ -132,15 +183,6 @@ def undo(desk: Desk, text: str) -> None:
     """Take back the last merge, supersede, edit, forget or verdict of a memory."""
     record = desk.memory().undo(needed(_plain(text), "the memory's id"))
     Sheet().say(f"{record.id} is {record.status} again: {record.text}").show()
-
-
-def expire(desk: Desk, text: str) -> None:
-    """Let go of what is out of date, or show what would go."""
-    if text not in ("", "--dry-run"):
-        raise SettingError(f"%memory expire takes --dry-run or nothing, not {text!r}")
-    gone = [[row["id"], row["text"], row["reason"]] for row in desk.memory().expire(dry_run=bool(text))]
-    title = "Would expire" if text else "Expired"
-    Sheet(title).rows(["id", "text", "why"], gone, "Nothing is out of date.").show()
 
 
 def export(desk: Desk, text: str) -> None:
@@ -181,23 +223,6 @@ def stats(desk: Desk, text: str) -> None:
     Sheet("Memory").pairs(
         [[name, _field(value) or "none"] for name, value in desk.memory().stats().items()]
     ).show()
-
-
-def log(desk: Desk, text: str) -> None:
-    """What was done to the memory, the latest last."""
-    rows = [[row["at"], row["action"], row["id"], row["detail"]] for row in desk.memory().log()[-LOG_ROWS:]]
-    columns = ["when", "what", "id", "details"]
-    Sheet("Log").rows(columns, rows, "Nothing was done to this memory yet.").show()
-
-
-def why(desk: Desk, text: str) -> None:
-    """Which gate stopped a memory, or that none did."""
-    told = desk.memory().why(needed(text, "the question"))
-    sheet = Sheet(told.question).say(told.explanation)
-    if told.change:
-        sheet.say(told.change)
-    rows = [[row.get("id", ""), row.get("text", ""), row.get("reason", "")] for row in told.records]
-    sheet.rows(["id", "text", "why"], rows).show()
 
 
 def _plain(text: str) -> str:

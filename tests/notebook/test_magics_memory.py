@@ -173,3 +173,98 @@ def test_status(cell, store):
         assert words in told
     assert "save_memory" in cell("%agent tools")
     assert "asks first" in cell.told
+
+
+def test_forget_erase_prints_where_it_still_stands(cell, store, own_home):
+    record = store.add("The zyzzyva lives in gate 7.")
+    (own_home / "sessions").mkdir(exist_ok=True)
+    (own_home / "sessions" / "old.jsonl").write_text(
+        '{"event": "Answered", "text": "The zyzzyva lives in gate 7."}\n'
+    )
+    told = cell(f"%memory forget {record.id} --erase")
+    assert "old.jsonl" in told
+    assert "%agent delete" in told
+    assert store.get(record.id) is None
+    assert b"zyzzyva" not in (own_home / "memory.db").read_bytes()
+    cell("%memory forget --erase")
+    assert "id is missing" in one_line_error(cell)
+
+
+@pytest.mark.parametrize(
+    "verb", ["search", "recall late", "stats", "log", "memo", "conflicts", "why late", "graph"]
+)
+def test_another_users_memory_is_looked_at_by_name(cell, store, verb):
+    store.add("The default canary is late.", "constraint")
+    with Memory(user="ana ", embedder=None) as other:
+        other.add("x is y")
+    cell("%memory add --user ana Late is over 20 minutes.")
+    name, _, rest = verb.partition(" ")
+    told = cell(f"%memory {name} --user ana {rest}")
+    assert cell.error is None
+    assert "canary" not in told
+    assert "canary" not in cell(f"%memory {name} --user 'ana ' {rest}")
+    if name in ("search", "recall", "why"):
+        assert "20 minutes" in cell(f"%memory {name} --user=ana {rest}")
+        assert "20 minutes" not in cell(f"%memory {verb}")
+
+
+def test_user_needs_a_name(cell):
+    cell("%memory search --user")
+    assert "needs a name" in one_line_error(cell)
+
+
+def test_team_is_joined_written_and_left(cell, store):
+    cell("%memory add --team x is y")
+    assert "team=NAME" in one_line_error(cell)
+    cell("%memory team sales")
+    cell("%memory add --team --type constraint The refund window is 14 days")
+    assert store.search() == []
+    assert "14 days" in cell("%memory team")
+    assert "team sales" in cell("%memory recall how long is the refund window?")
+    cell("%memory team off")
+    assert "No memory is near enough" in cell("%memory recall how long is the refund window?")
+
+
+def test_decay_ledger_memo_and_graph(cell, store, tmp_path):
+    assert "0.07" in cell("%memory decay")
+    assert "0.02" in cell("%memory decay slow")
+    cell("%memory decay quick")
+    assert "slow, normal, fast" in one_line_error(cell)
+    assert "No ledger" in cell("%memory ledger")
+    assert str(tmp_path / "l.md") in cell(f"%memory ledger {tmp_path / 'l.md'}")
+    assert "No ledger" in cell("%memory ledger off")
+    cell("%memory ledger x.txt")
+    assert "ends in .md" in one_line_error(cell)
+    assert "No constraint" in cell("%memory memo")
+    assert "No relation" in cell("%memory graph")
+    record = store.add("I don't like coffee", "preference")
+    assert record.id in cell("%memory memo")
+    told = cell("%memory graph coffee")
+    assert "dislikes" in told
+    assert record.id in told
+    assert "Nothing is linked to tea" in cell("%memory graph tea")
+
+
+def test_the_log_tells_details_in_words(cell, store):
+    store.add("The deadline is Friday.")
+    store.add("The deadline is Monday.")
+    told = cell("%memory log")
+    assert "{" not in told
+    assert "by m" in told
+
+
+def test_why_looks_at_the_last_run_that_asked_the_same(cell, store):
+    record = store.add("The refund window is 14 days.")
+    assert "ignored" not in cell("%memory why how long is the refund window?")
+    cell("%%agent -m m\nhow long is the refund window?")
+    told = cell("%memory why how long is the refund window?")
+    assert "The break: ignored" in told
+    assert record.id in told
+    assert "ignored" not in cell("%memory why what is a zebra?")
+
+
+def test_help_names_every_verb_with_an_id_that_looks_like_one(cell):
+    told = cell("%memory")
+    for verb in ("team", "graph", "ledger", "decay", "memo", "undo", "--erase"):
+        assert verb in told
+    assert "m12" not in told
