@@ -38,7 +38,7 @@ def test_values(complete):
     assert complete("%%agent --model=off") == ["%%agent --model=offline"]
     assert complete("%%agent --model repl") == ["%%agent --model replay:"]
     assert complete("%%agent --approve n") == ["%%agent --approve never"]
-    assert complete("%%agent --plan ") == ["%%agent --plan react"]
+    assert complete("%%agent --plan r") == ["%%agent --plan react"]
     assert complete("%%agent --use df_") == ["%%agent --use df_sales"]
     assert complete("%%agent --use mine,df_") == ["%%agent --use mine,df_sales"]
     assert complete("%%agent --use _") == [] or "_x" not in complete("%%agent --use _")[0]
