@@ -13,9 +13,9 @@ import time
 from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING, Any
 
-from . import calling, dispatch, judging, window
+from . import calling, dispatch, distilling, judging, window
 from .errors import one_line
-from .events import Answered, Consolidated, Event, Judged, Loaded, Observed, RunEnded
+from .events import Answered, Consolidated, Event, Judged, Loaded, Noticed, Observed, RunEnded
 from .planning import stations
 from .task import Task
 
@@ -48,6 +48,7 @@ def load(task: Task, bench: Bench) -> Iterator[Event]:
     if bench.memory is None:
         yield Loaded(run=task.run, query=task.goal, note="this run has no memory")
         return
+    yield from _asked(task, bench)
     try:
         memo = bench.memory.memo() if hasattr(bench.memory, "memo") else None
         recall = bench.memory.recall(task.goal, budget=MEMORY_TOKENS - (memo.tokens if memo else 0))
@@ -173,6 +174,7 @@ def consolidate(task: Task, bench: Bench) -> Iterator[Event]:
     if bench.memory is None or task.stop_reason == "refused":
         return
     started = time.monotonic()
+    queued = task.stop_reason in ("done", "needs_input") and distilling.wanted(bench.model, bench.memory)
     try:
         kept = bench.memory.consolidate(
             goal=task.goal,
@@ -182,13 +184,20 @@ def consolidate(task: Task, bench: Bench) -> Iterator[Event]:
             observations=[_seen(o) for o in task.observations],
             session=task.session,
             run=task.run,
+            after_failure=_failed(bench.turns),
+            **{"queued": True} if queued else {},
         )
     except Exception as error:  # the answer stands; that it was not kept is said, not raised
         yield Consolidated(run=task.run, step=task.steps, note=f"nothing was written: {one_line(error)}")
         return
     ms = round((time.monotonic() - started) * 1000, 1)
     yield Consolidated(
-        run=task.run, step=task.steps, written=kept["written"], left_out=kept["left_out"], ms=ms
+        run=task.run,
+        step=task.steps,
+        written=kept["written"],
+        left_out=kept["left_out"],
+        ms=ms,
+        note="queued: the model distils this turn after the answer" if queued else "",
     )
 
 
@@ -203,6 +212,30 @@ def ended(task: Task, bench: Bench) -> Event:
         usage=task.usage.to_dict(),
         seconds=round(bench.seconds(), 3),
     )
+
+
+def _asked(task: Task, bench: Bench) -> Iterator[Event]:
+    """What memory could not decide: the user's words may settle it, else one open question is put."""
+    try:
+        settled = bench.memory.answer(task.goal)
+        open_one = None if settled else bench.memory.open_question()
+    except Exception:  # a memory of the user's own, or a broken store: the run goes on without
+        return
+    if settled:
+        yield Noticed(run=task.run, text=f"memory {settled.id} is {settled.status}: {settled.text}")
+    elif open_one:
+        against = f", but it is known that “{open_one['against']}”" if open_one["against"] else ""
+        yield Noticed(
+            run=task.run,
+            text=f"memory heard “{open_one['text']}”{against}. Say “keep the new one”, “keep the old one” or"
+            f" “both” (or %memory resolve {open_one['id']} keep|drop|both)",
+        )
+
+
+def _failed(turns: list[list[Json]]) -> bool:
+    """Whether a call of the turn before failed."""
+    blocks = [b for message in turns[-1] for b in message["content"]] if turns else []
+    return any(isinstance(b, dict) and b.get("type") == "tool_result" and b.get("is_error") for b in blocks)
 
 
 def _hit(hit: Any) -> Json:

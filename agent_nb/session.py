@@ -6,11 +6,12 @@ import contextlib
 import datetime
 import os
 import pathlib
+import threading
 import uuid
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from typing import Any
 
-from . import criteria, events, loop, short_term, transcript
+from . import criteria, distilling, events, loop, short_term, transcript
 from .approval import Asker, ask_on_terminal
 from .bench import Bench
 from .errors import SettingError, StoreError, one_line
@@ -81,6 +82,8 @@ class Session:
         self.result: Result | None = None
         self._files: list[str] = []
         self._cache: dict[Any, Any] = {}
+        self._told: list[str] = []
+        self._distiller: threading.Thread | None = None
         self._transcript = Transcript(_path(self.name))
 
     @classmethod
@@ -405,6 +408,8 @@ class Session:
 
         try:
             yield keep(started)
+            while self._told:
+                yield keep(events.Noticed(run=task.run, text=self._told.pop(0)))
             try:
                 for event in steps:
                     yield keep(event)
@@ -422,6 +427,13 @@ class Session:
                 for event in _closing(task, bench, shown):
                     keep(event)
             self.result = Result.of(task, shown)
+            self._distil(bench)
+
+    def _distil(self, bench: Bench) -> None:
+        """Let the model distil what waits, in the background: the answer is shown already."""
+        working = self._distiller is not None and self._distiller.is_alive()
+        if not working and distilling.wanted(bench.model, bench.memory):
+            self._distiller = distilling.start(bench.memory, bench.model, self._told)
 
 
 def _closing(task: Task, bench: Bench, shown: Sequence[Event]) -> Iterator[Event]:

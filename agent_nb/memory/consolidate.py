@@ -26,6 +26,7 @@ _PREFERS = re.compile(
     r"\b(?:i|we) (?:prefer|like|love|hate|dislike|want|don't like)\b|喜欢|偏好|讨厌|favou?rite", re.I
 )
 _PROFILE = re.compile(r"\b(?:my name is|i am a|i'm a|i work|i live)\b|我叫|我是|我在.{1,10}工作|我住", re.I)
+_ALLERGY = re.compile(r"\ballerg(?:ic|y)\b|\bintolerant\b|过敏|不耐受", re.I)
 _RULES_LINE = re.compile(
     r"rules, not a language model|是规则|不是语言模型|did not understand|没有理解|-m claude", re.I
 )
@@ -40,6 +41,7 @@ class Turn:
         goal, answer: texts. done: whether it answered.
         evidence: dicts of text, span, value, sources, formula: the numbers of the answer.
         observations: dicts of name, input, text, ok, effect, value_name: the tool calls.
+        after_failure: a call of the turn before failed, so that what the user says now may put it right.
     """
 
     goal: str
@@ -49,6 +51,7 @@ class Turn:
     observations: Sequence[Json] = ()
     session: str = ""
     run: str = ""
+    after_failure: bool = False
 
 
 def propose(turn: Turn) -> tuple[list[Json], list[Json]]:
@@ -70,6 +73,8 @@ def statements(goal: str) -> list[str]:
 
 def kind(text: str) -> str:
     """The type of a statement that the user asks to be remembered."""
+    if _ALLERGY.search(text):
+        return "constraint"
     if _PREFERS.search(text):
         return "preference"
     if _PROFILE.search(text):

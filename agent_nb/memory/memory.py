@@ -11,32 +11,38 @@ import pathlib
 import threading
 import time
 import weakref
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
-from ..errors import SettingError, StoreError
+from ..errors import SettingError, StoreError, one_line
 from ..places import home
+from ..redact import redact
 from . import (
-    consolidate,
+    asking,
     diagnose,
+    distill,
     draft,
     embed,
     erase,
     forget,
     graph,
+    heard,
     integrity,
     ledger,
     live,
     load,
     memo,
+    queue,
     salvage,
     settings,
     store,
     teams,
     terms,
     together,
+    writeback,
     writing,
 )
+from .consolidate import Turn
 from .embedding import Embedding
 from .index import Index
 from .load import Question, Recall
@@ -525,25 +531,110 @@ class Memory:
         with self._lock, self._writing() as db:
             settings.write(db, self.user, "decay", str(float(rate)))
 
-    def consolidate(self, **run: Any) -> Json:
+    def consolidate(self, *, dry_run: bool = False, queued: bool = False, **run: Any) -> Json:
         """Write what is worth keeping of a finished run; see `consolidate.Turn` for the arguments.
+
+        Args:
+            dry_run: only tell. queued: keep the turn for `distil` as well, in the same transaction.
 
         Returns a dict of written (id, text, type, source, action) and left_out (text, reason).
         """
-        turn = consolidate.Turn(**run)
-        proposed, left_out = consolidate.propose(turn)
-        records = [draft.new(self.user, row | {"session": turn.session, "run": turn.run}) for row in proposed]
-        written = [
-            {
-                "id": record.id,
-                "text": record.text,
-                "type": record.type,
-                "source": record.source,
-                "action": action,
-            }
-            for record, action in self._write(records)
-        ]
+        turn = Turn(**run)
+        found, left_out = writeback.drafts(self.user, turn)
+        if not (found or queued or heard.takes_back(turn.goal)):
+            return {"written": [], "left_out": left_out}
+        vectors = self._vectors([one.record for one in found])
+        written: list[Json] = []
+        records: list[MemoryRecord] = []
+        with contextlib.suppress(_Dry), self._lock, self._writing() as db:
+            terms.renew(db, self.user)
+            left_out += writeback.taken_back(db, self.user, turn)
+            written, more, records = writeback.write(db, turn, found, vectors, self._embedder_name)
+            left_out += more
+            if queued:
+                queue.put(db, self.user, turn)
+            if dry_run:
+                raise _Dry
+        if not dry_run:
+            self._wrote(records)
         return {"written": written, "left_out": left_out}
+
+    def distil(self, ask: Callable[[str], str], most: int = 3) -> list[Json]:
+        """Let a model distil turns that wait, at most `most` of them, one question each.
+
+        Args:
+            ask: gives the model's answer to a prompt; it raises where there is none.
+
+        Returns a dict of run, written, left_out, error and next_try for each turn; a turn whose answer could not
+        be had or used stays queued. Nothing is written twice, whatever dies when.
+        """
+        done: list[Json] = []
+        while len(done) < most:
+            with self._store.reading() as db:
+                if not queue.due(db, self.user):
+                    return done
+            with self._lock, self._writing() as db:
+                job = queue.take(db, self.user)
+            if job is None:
+                return done
+            done.append(self._distil(ask, *job))
+        return done
+
+    def _distil(self, ask: Callable[[str], str], n: int, tries: int, fault: str, turn: Turn) -> Json:
+        told: Json = {"run": turn.run, "written": [], "left_out": [], "error": "", "next_try": ""}
+        try:
+            items = distill.parse(ask(distill.prompt(turn, fault)))
+            found, left_out = writeback.distilled(self.user, turn, items)
+            vectors = self._vectors([one.record for one in found])
+        except Exception as error:  # a time-out is no "nothing to keep": the turn stays
+            with self._lock, self._writing() as db:
+                again = queue.failed(db, self.user, n, tries, one_line(error))
+                store.note(db, self.user, "distil_failed", "", run=turn.run, error=redact(one_line(error)))
+            return told | {"error": one_line(error), "next_try": again}
+        with self._lock, self._writing() as db:
+            if not queue.mine(db, self.user, n, tries):
+                return told | {"error": "another process has taken this turn"}
+            terms.renew(db, self.user)
+            written, more, records = writeback.write(db, turn, found, vectors, self._embedder_name)
+            writeback.ended(db, self.user, n, turn, written)
+        self._wrote(records)
+        return told | {"written": written, "left_out": left_out + more}
+
+    def queue(self) -> list[Json]:
+        """Turns that wait to be distilled: dicts of n, run, at, state, tries, error, next_try, goal."""
+        with self._store.reading() as db:
+            return queue.rows(db, self.user)
+
+    def retry(self, n: int) -> None:
+        """Distil that turn of the queue as soon as possible."""
+        with self._lock, self._writing() as db:
+            queue.again(db, self.user, n)
+
+    def drop(self, n: int) -> None:
+        """Take that turn out of the queue; nothing of it will be kept."""
+        with self._lock, self._writing() as db:
+            queue.end(db, self.user, n)
+            store.note(db, self.user, "dropped", "", n=n)
+
+    def open_question(self) -> Json | None:
+        """The oldest record that waits for the user's word and was not asked about; from now on it was.
+
+        Returns a dict of id, text, against (a text, or "") or None.
+        """
+        with self._store.reading() as db:
+            if not asking.unasked(db, self.user):
+                return None
+        with self._lock, self._writing() as db:
+            return asking.ask(db, self.user)
+
+    def answer(self, words: str) -> MemoryRecord | None:
+        """Settle what was asked last by the user's words ("keep the new one", "both", "保留旧的"); else None."""
+        verdict = asking.verdict(words)
+        if not verdict:
+            return None
+        with self._lock, self._writing() as db:
+            record = asking.asked_last(db, self.user)
+            return writing.resolve(db, record, verdict) if record else None
 
     # -- in and out --------------------------------------------------------------------------------------------
 
@@ -633,6 +724,10 @@ class Memory:
         if not found:
             raise SettingError(f"there is no memory {id!r}; search() lists them")
         return found[0]
+
+
+class _Dry(Exception):
+    """Ends a transaction of which nothing is to stay."""
 
 
 def _opened(where: str | os.PathLike[str] | None, user: str) -> tuple[store.Store, Index]:

@@ -91,7 +91,7 @@ _MIGRATIONS = [
     """,
     # What each record is about, by which contradictions are found; and what records were before they changed.
     """
-    CREATE TABLE topics (id TEXT PRIMARY KEY, user TEXT NOT NULL, topic TEXT NOT NULL);
+    CREATE TABLE topics (user TEXT NOT NULL, id TEXT NOT NULL, topic TEXT NOT NULL, PRIMARY KEY (user, id));
     CREATE INDEX topics_user ON topics (user, topic);
     CREATE TABLE undo (n INTEGER PRIMARY KEY AUTOINCREMENT, user TEXT NOT NULL, change TEXT NOT NULL, id TEXT NOT NULL,
         action TEXT NOT NULL, at TEXT NOT NULL, before TEXT NOT NULL);
@@ -101,6 +101,15 @@ _MIGRATIONS = [
     # What has no vector of the present embedder is found without reading the records that have one.
     """
     CREATE INDEX records_lacking ON records (user, status, embedder, id);
+    """,
+    # Turns that wait to be distilled; and what was said in passing, counted until it is promoted.
+    """
+    CREATE TABLE queue (n INTEGER PRIMARY KEY AUTOINCREMENT, user TEXT NOT NULL, run TEXT NOT NULL, at TEXT NOT NULL,
+        turn TEXT NOT NULL, state TEXT NOT NULL, tries INTEGER NOT NULL, error TEXT NOT NULL, next_try TEXT NOT NULL,
+        UNIQUE (user, run));
+    CREATE INDEX queue_due ON queue (user, state, next_try);
+    CREATE TABLE heard (user TEXT NOT NULL, topic TEXT NOT NULL, text TEXT NOT NULL, runs TEXT NOT NULL,
+        session TEXT NOT NULL, last TEXT NOT NULL, PRIMARY KEY (user, topic));
     """,
 ]
 BUSY_S = 20.0

@@ -25,8 +25,8 @@ def place(db: Any, record: MemoryRecord, vector: bytes | None, embedder: str) ->
         from a tool) takes nothing's place; it waits.
     """
     topic = claims.topic(record)
-    if same := _same(db, record, topic):
-        return _merge(db, same, record), "merged"
+    if old := same(db, record, topic):
+        return _merge(db, old, record), "merged"
     rivals = _rivals(db, record, topic)
     against = [old for old, verdict in rivals if verdict == CONFLICT]
     doubted = [old for old, verdict in rivals if verdict == UNCLEAR]
@@ -43,6 +43,19 @@ def place(db: Any, record: MemoryRecord, vector: bytes | None, embedder: str) ->
     record = put(db, record, vector, embedder, topic)
     store.note(db, record.user, "added", record.id)
     return record, "superseded" if against else "added"
+
+
+def same(db: Any, record: MemoryRecord, topic: str | None = None) -> MemoryRecord | None:
+    """The active or pending record that says this already, in the same words or in others."""
+    topic = claims.topic(record) if topic is None else topic
+    waiting = "status IN ('active','pending')"
+    for old in store.select(db, record.user, f"normal=? AND {waiting}", [draft.normal_of(record)]):
+        if _same_thing(old, record):
+            return old
+    for old in _of_topic(db, record.user, topic, waiting):
+        if old.type != "episode" and claims.compare(old.text, record.text) == SAME:
+            return old
+    return None
 
 
 def put(
@@ -153,19 +166,6 @@ def _merge(db: Any, old: MemoryRecord, new: MemoryRecord) -> MemoryRecord:
     store.update(db, merged)
     store.note(db, merged.user, "merged", merged.id, mentions=merged.mentions)
     return merged
-
-
-def _same(db: Any, record: MemoryRecord, topic: str) -> MemoryRecord | None:
-    """The active or pending record that says this already, in the same words or in others."""
-    waiting = "status IN ('active','pending')"
-    same = store.select(db, record.user, f"normal=? AND {waiting}", [draft.normal_of(record)])
-    for old in same:
-        if _same_thing(old, record):
-            return old
-    for old in _of_topic(db, record.user, topic, waiting):
-        if old.type != "episode" and claims.compare(old.text, record.text) == SAME:
-            return old
-    return None
 
 
 def _rivals(db: Any, record: MemoryRecord, topic: str) -> list[tuple[MemoryRecord, str]]:

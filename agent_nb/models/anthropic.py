@@ -43,6 +43,7 @@ class AnthropicModel:
     """
 
     can_judge = True
+    can_distil = True
 
     def __init__(
         self,

@@ -47,6 +47,7 @@ def verbs() -> dict[str, Verb]:
         "conflicts": (conflicts, "", "list memories that contradict each other", ""),
         "resolve": (resolve, "ID keep|drop|both", "settle a conflict", f"{ID} keep"),
         "undo": (undo, "ID", "take back the last change of a memory", ID),
+        "queue": (queue, "[retry N|drop N]", "see what waits to be distilled by the model", ""),
         "expire": (care.expire, "[--dry-run]", "let go of what is out of date", "--dry-run"),
         "decay": (care.decay, "[slow|normal|fast]", "set how fast memories lose freshness", "slow"),
         "memo": (care.memo, "", "see what stands in every window without a search", ""),
@@ -183,6 +184,20 @@ def undo(desk: Desk, text: str) -> None:
     """Take back the last merge, supersede, edit, forget or verdict of a memory."""
     record = desk.memory().undo(needed(_plain(text), "the memory's id"))
     Sheet().say(f"{record.id} is {record.status} again: {record.text}").show()
+
+
+def queue(desk: Desk, text: str) -> None:
+    """What waits to be distilled, with its last fault; try one again, or give it up."""
+    words = text.split()
+    if words:
+        if len(words) != 2 or words[0] not in ("retry", "drop") or not words[1].isdigit():
+            raise SettingError("give nothing, retry N or drop N: %memory queue retry 3")
+        change = desk.memory().retry if words[0] == "retry" else desk.memory().drop
+        change(int(words[1]))
+    names = ["n", "at", "state", "tries", "error", "next_try", "goal"]
+    rows = [[row[name] for name in names] for row in desk.memory().queue()]
+    columns = ["n", "since", "state", "tries", "last fault", "next try", "goal"]
+    Sheet("Queue").rows(columns, rows, "No turn waits to be distilled.").show()
 
 
 def export(desk: Desk, text: str) -> None:
