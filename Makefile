@@ -41,8 +41,9 @@ browser:  ## Chromium and a font with Chinese glyphs, for the tests that look at
 test: check browser  ## everything
 	$(BIN)/pytest
 
-soak: $(VENV)/.test  ## long series of interrupts at random moments
+soak: $(VENV)/.test  ## long series of interrupts and kills at random moments
 	AGENT_NB_SOAK=1000 $(BIN)/pytest tests/test_interrupts.py
+	AGENT_NB_SOAK=100 $(BIN)/pytest tests/soak
 
 bench: $(VENV)/.test  ## the figures that README and docs claim
 	for file in benchmarks/bench_*.py; do $(BIN)/python $$file || exit 1; done

@@ -24,6 +24,7 @@ SLOW = {
     "models": ["anthropic", "broken_streams", "cases", "in_the_loop", "scripted_server"],
     "notebook": ["completion", "magics", "magics_loading", "magics_memory", "verbatim"],
     "offline": ["answers", "conversation", "flights", "memories", "traps", "unseen"],
+    "soak": ["killed_writers"],
     "showing": ["views_board", "views_html", "views_markdown"],
     "tests": ["interrupts"],
     "tools": ["chart", "python", "result", "sql"],

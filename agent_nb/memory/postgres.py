@@ -14,7 +14,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from ..errors import SettingError, StoreError
-from . import dialect, postgres_schema
+from . import dialect, postgres_schema, postgres_types
 from .store import BUSY_S, Store
 
 if TYPE_CHECKING:
@@ -184,6 +184,7 @@ class PostgresStore(Store):
             connection = _connected(self._url)
             try:
                 self._path = postgres_schema.prepare(connection)
+                postgres_types.register(connection)  # only now is the type of vectors surely there
             except BaseException:
                 connection.close()
                 raise
@@ -226,8 +227,6 @@ def _connected(url: str) -> psycopg.Connection[Any]:
     import psycopg
     from psycopg import conninfo
 
-    from . import postgres_types
-
     try:
         asked = conninfo.conninfo_to_dict(url)
     except psycopg.ProgrammingError:
@@ -238,13 +237,10 @@ def _connected(url: str) -> psycopg.Connection[Any]:
     usual: Json = {"connect_timeout": 10, "keepalives_idle": 30, "application_name": "agent_nb"}
     usual = {name: value for name, value in usual.items() if name not in asked}
     connection: psycopg.Connection[Any] = psycopg.connect(url, autocommit=True, **usual)
-    postgres_types.register(connection)
     return connection
 
 
 def _value(value: Any, vector: bool) -> Any:
-    from . import postgres_types
-
     if isinstance(value, str):
         return dialect.stored(value)
     return postgres_types.Vector(value) if vector and value is not None else value

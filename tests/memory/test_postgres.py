@@ -472,13 +472,11 @@ def test_a_newer_version_and_a_missing_package_are_one_line(database, monkeypatc
 
 def test_two_that_open_at_once_make_the_tables_once(prepared):
     with psycopg.connect(prepared.url(), autocommit=True) as admin:
-        admin.execute("CREATE DATABASE fresh OWNER owner")
-    with psycopg.connect(prepared.url(database="fresh"), autocommit=True) as admin:
-        admin.execute("CREATE EXTENSION vector")
+        admin.execute("CREATE DATABASE fresh OWNER owner")  # without the extension, too
     made = []
 
     def write(name):
-        with Memory(prepared.url("owner", "fresh"), name, None) as memory:
+        with Memory(prepared.url("postgres", "fresh"), name, Letters()) as memory:
             made.append(memory.add("x y"))
 
     threads = [threading.Thread(target=write, args=(name,)) for name in ("ana", "bob", "eve")]
