@@ -220,6 +220,14 @@ def _not_written(memory: Any, question: str, terms: set[str], run: Json | None) 
             return Diagnosis(
                 question, "not_written", said, "Say it outright: remember …, or %memory add …", rows
             )
+    for row in memory.queue():
+        if _share(row["goal"], terms) >= ALIKE:
+            said = f"The turn that tells it still waits to be distilled ({row['state']}, tried {row['tries']} times"
+            said += f": {row['error']})." if row["error"] else ")."
+            rows = ({"id": "", "text": row["goal"], "reason": f"queued as {row['n']}"},)
+            return Diagnosis(
+                question, "not_written", said, "%memory queue shows it; or say it outright.", rows
+            )
     said = "No record says anything about it."
     return Diagnosis(question, "not_written", said, "Tell it: remember …, or %memory add …")
 

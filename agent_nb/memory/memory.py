@@ -541,7 +541,7 @@ class Memory:
         """
         turn = Turn(**run)
         found, left_out = writeback.drafts(self.user, turn)
-        if not (found or queued or heard.takes_back(turn.goal)):
+        if not (found or queued or left_out or heard.takes_back(turn.goal)):
             return {"written": [], "left_out": left_out}
         vectors = self._vectors([one.record for one in found])
         written: list[Json] = []
@@ -553,6 +553,8 @@ class Memory:
             left_out += more
             if queued:
                 queue.put(db, self.user, turn)
+            if left_out:  # the doctor tells later why it was not kept
+                store.note(db, self.user, "left_out", "", run=turn.run, left_out=left_out)
             if dry_run:
                 raise _Dry
         if not dry_run:

@@ -62,6 +62,33 @@ def test_left_out_when_it_was_consolidated(memory, language):
 
 
 @both
+def test_left_out_is_still_known_from_the_log(memory, language):
+    said, question, _ = SAID[language]
+    memory.consolidate(goal="look it up", answer=f"{said} .", done=True, evidence=[_unproven(said)], run="r1")
+    assert memory.search() == []
+    told = memory.why(question)
+    assert told.broke == "not_written"
+    assert "no evidence for 14" in told.explanation
+
+
+def _unproven(said):
+    at = said.index("14")
+    return {"text": "14", "span": [at, at + 2], "value": 14, "sources": [], "formula": ""}
+
+
+@both
+def test_what_waits_in_the_queue_is_told(memory, language):
+    said, question, _ = SAID[language]
+    memory.consolidate(goal=said, answer="Fine.", done=True, run="r1", queued=True)
+    if memory.search():
+        memory.forget(memory.search()[0].id)
+        return
+    told = memory.why(question)
+    assert told.broke == "not_written"
+    assert "waits to be distilled" in told.explanation
+
+
+@both
 def test_under_the_threshold(memory, language):
     said, question, _ = SAID[language]
     record = memory.add(said, source="tool")

@@ -119,3 +119,16 @@ def test_another_users_same_text_stays_and_is_not_told(tmp_path):
         assert bob.get(his.id) == his
         assert (told.also_in, told.copies) == ((), ())
         assert his.id not in str(told)
+
+
+@pytest.mark.parametrize("text", TEXTS[:2])
+def test_it_leaves_the_queue_the_graph_and_what_was_heard(tmp_path, text):
+    with Memory(tmp_path / "m.db", embedder=None) as memory:
+        turn = {"answer": f"{text}. Noted.", "done": True}
+        memory.consolidate(goal=f"Remember: {text}", run="r1", queued=True, **turn)
+        memory.consolidate(goal=f"By the way, {text}", run="r2", queued=True, **turn)
+        record = next(record for record in memory.search() if record.text == text)
+        memory.undo(memory.add(text).id)
+        memory.erase(record.id)
+        assert held(tmp_path, text) == []
+        assert text not in repr(memory.queue())
