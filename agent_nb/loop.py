@@ -24,6 +24,9 @@ if TYPE_CHECKING:
 
 Json = dict[str, Any]
 
+CONTEXT_TURNS, CONTEXT_CHARS = 3, 300
+"""Earlier turns whose words may tell what a pronoun of the goal stands for, and how much of each text."""
+
 
 MEMORY_TOKENS = 600
 """Most that memory takes of the window: the memo of the user, then what the goal recalls."""
@@ -51,7 +54,9 @@ def load(task: Task, bench: Bench) -> Iterator[Event]:
     yield from _asked(task, bench)
     try:
         memo = bench.memory.memo() if hasattr(bench.memory, "memo") else None
-        recall = bench.memory.recall(task.goal, budget=MEMORY_TOKENS - (memo.tokens if memo else 0))
+        left = MEMORY_TOKENS - (memo.tokens if memo else 0)
+        context = _said_before(bench.turns)
+        recall = bench.memory.recall(task.goal, budget=left, **({"context": context} if context else {}))
         total = bench.memory.stats()["active"]
         found = [_hit(hit) for hit in recall]
         known = {hit["id"] for hit in found}
@@ -82,6 +87,21 @@ def _block(memo: Any, recall: Any) -> str:
     known = {hit.record.id for hit in memo.hits} if memo else set()
     recalled = zip(recall, recall.text.splitlines(), strict=False)
     return "\n".join(lines + [line for hit, line in recalled if hit.record.id not in known])
+
+
+def _said_before(turns: list[list[Json]]) -> list[str]:
+    """What was asked in the session's last turns and how the answers begin, the latest last: for pronouns."""
+    said = []
+    for messages in turns[-CONTEXT_TURNS:]:
+        goal, *others = map(_words, messages)
+        said += [others[-1][:CONTEXT_CHARS] if others else "", goal[:CONTEXT_CHARS]]
+    return [text for text in said if text]
+
+
+def _words(message: Json) -> str:
+    content = message["content"]
+    parts = [{"text": content}] if isinstance(content, str) else content
+    return "".join(part.get("text", "") for part in parts if isinstance(part, dict))
 
 
 def plan(task: Task, bench: Bench) -> Iterator[Event]:

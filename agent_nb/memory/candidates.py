@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, Any
 
 from .index import Index
@@ -11,6 +11,8 @@ from .index import Index
 if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
+
+    from .synonyms import Alternative
 
     Floats = NDArray[np.float32]
 
@@ -59,14 +61,28 @@ class Meaning:
         return changed
 
 
-def search(index: Index, terms: Sequence[str], meaning: Meaning | None, valid: Any, keep: int) -> Candidates:
+def _as_it_is(scores: Any) -> Any:
+    return scores
+
+
+def search(
+    index: Index,
+    terms: Sequence[str],
+    meaning: Meaning | None,
+    valid: Any,
+    keep: int,
+    also: Sequence[Alternative] = (),
+    dated: Callable[[Any], Any] = _as_it_is,
+) -> Candidates:
     """The `keep` best valid places by words, by meaning and by their mix, and those whose subject is named.
 
-    The same as evaluating every place would give: what is passed over has a bound below what is kept.
+    `also`: other names of what the terms say. `dated`: what a mix becomes by the time that is asked for; it keeps the
+    order of what happened at the same time, so that bounds stay
+    bounds. The same as evaluating every place would give: what is passed over has a bound below what is kept.
     """
     import numpy as np
 
-    lexical = index.lexical(terms)
+    lexical = index.lexical(terms, also)
     words = best(lexical * valid, keep, 0)
     named = {place for place in index.naming(terms) if valid[place]}
     wanted = np.union1d(words, np.fromiter(named, np.int64, len(named)))
@@ -76,8 +92,8 @@ def search(index: Index, terms: Sequence[str], meaning: Meaning | None, valid: A
         near = _nearest(meaning, valid, keep)
         own = _own(lexical, meaning.scores)
         wanted = np.union1d(wanted, near)
-        _settle(index, terms, meaning, lexical, own, valid, keep, wanted)
-    mixed = index.sessions.mixed(own, terms)
+        _settle(index, terms, meaning, lexical, own, valid, keep, wanted, dated)
+    mixed = dated(index.sessions.mixed(own, terms))
     top = best(np.where(valid, mixed, np.float32(-1)), keep, 0)
     places = np.union1d(wanted, top)
     return Candidates(
@@ -119,6 +135,7 @@ def _settle(
     valid: Any,
     keep: int,
     wanted: Any,
+    dated: Callable[[Any], Any],
 ) -> None:
     """Make exact, in `own`, all that the best `keep` of the mix and the places `wanted` depend on."""
     import numpy as np
@@ -130,9 +147,9 @@ def _settle(
 
     if meaning.known.all():
         return
-    upper = np.where(valid, index.sessions.mixed(own, terms), np.float32(-1))
+    upper = np.where(valid, dated(index.sessions.mixed(own, terms)), np.float32(-1))
     settle(np.union1d(best(upper, 2 * keep, 0), wanted))
-    surely = index.sessions.mixed(np.where(meaning.known, own, lexical), terms)
+    surely = dated(index.sessions.mixed(np.where(meaning.known, own, lexical), terms))
     sure = best(np.where(valid, surely, np.float32(-1)), keep, 0)
     line = surely[sure[-1]] if len(sure) == keep else 0
     settle(np.flatnonzero((upper >= line) & (upper > 0)))

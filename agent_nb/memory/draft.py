@@ -11,7 +11,7 @@ from ..errors import SettingError
 from ..redact import has_secret, redact
 from . import forget, statement
 from .record import SOURCES, TYPES, MemoryRecord
-from .text import normal, tokens
+from .text import normal, searchable
 
 Json = dict[str, Any]
 Moment = datetime.datetime | str | None
@@ -121,4 +121,4 @@ def terms_of(record: MemoryRecord) -> list[str]:
     """The terms a record is found by."""
     # Date and tags belong to what is searched: "in May" and a business term find what was said then or under it.
     extra = f"{record.created:%B %Y} {' '.join(record.tags)} {' '.join(record.entities)}"
-    return [sendable(term) for term in tokens(f"{record.text} {extra}")]
+    return [sendable(term) for term in searchable(f"{record.text} {extra}")]

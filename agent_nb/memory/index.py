@@ -10,13 +10,14 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
-from . import block, store, turns
+from . import block, store, synonyms, turns
 from .columns import Columns
 from .phrases import Phrases
 from .postings import Postings, hashed
 from .record import MemoryRecord
 from .snapshot import Snapshots, witnessed
-from .text import faint
+from .synonyms import Alternative
+from .text import faint, share
 from .vectors import Bounds, Vectors
 
 if TYPE_CHECKING:
@@ -30,9 +31,6 @@ K1, B = 0.9, 0.4
 
 SMALL = 50
 """A store counts as at least this large when terms are weighed: in a store of one, no word would be rare."""
-
-FAINT = 0.4
-"""Weight of a Chinese bigram that may straddle two words; one that no memory holds does not count at all."""
 
 BULK = 2_000
 """Records from which on an index starts from a block."""
@@ -293,7 +291,9 @@ class Index:
         """Places of records whose whole subject is among the terms."""
         import numpy as np
 
-        named = self.subjects.within(terms)
+        # What only holds general words names nothing.
+        general = self.subjects.within([term for term in terms if share(term) < 1])
+        named = list(set(self.subjects.within(terms)).difference(general))
         if not named:
             return set()
         return set(np.flatnonzero(np.isin(self.columns["subject"], named)).tolist())
@@ -301,33 +301,45 @@ class Index:
     def weigh(self, term: str, frequency: int) -> float:
         """idf = ln(1 + (N − n + ½) / (n + ½)) of a term that n active records hold, with N at least SMALL.
 
-        FAINT of it where a term is hardly one.
+        Less where a term is hardly one, nothing where no record holds such a one.
         """
-        share = (FAINT if frequency else 0.0) if faint(term) else 1.0
-        return share * math.log(1 + (max(self.active, SMALL) - frequency + 0.5) / (frequency + 0.5))
+        if not frequency and faint(term):
+            return 0.0
+        return share(term) * math.log(1 + (max(self.active, SMALL) - frequency + 0.5) / (frequency + 0.5))
 
     def weight(self, term: str) -> float:
         """`weigh` of a term as often as it is held."""
         return self.weigh(term, self.postings.of([hashed(term)])[0][0])
 
-    def lexical(self, terms: Sequence[str]) -> Floats:
-        """BM25 of every place (float32 (n,)) divided by the sum of the weights, about the share it covers."""
+    def weights(self, terms: Sequence[str], also: Sequence[Alternative] = ()) -> dict[str, float]:
+        """What each term weighs, those of other names included: together a little less than what they stand for."""
+        found = dict.fromkeys(sorted(set(terms)), 0.0)
+        frequency = self.postings.of([hashed(term) for term in found])[0]
+        found = {term: self.weigh(term, n) for term, n in zip(found, frequency, strict=True)}
+        for each in also:
+            whole = synonyms.SHARE * sum(self.weight(term) for term in each.asked)
+            for term in each.terms:
+                found[term] = max(found.get(term, 0.0), whole / len(each.terms))
+        return found
+
+    def lexical(self, terms: Sequence[str], also: Sequence[Alternative] = ()) -> Floats:
+        """BM25 of every place (float32 (n,)) divided by the sum of the weights, about the share it covers.
+
+        `also`: other names of what some of the terms say.
+        """
         import numpy as np
 
-        known = sorted(set(terms))
-        frequency, found = self.postings.of([hashed(term) for term in known])
-        weights = np.array(
-            [self.weigh(term, n) for term, n in zip(known, frequency, strict=True)], np.float32
-        )
+        known = self.weights(terms, also)
+        found = self.postings.of([hashed(term) for term in known])[1]
+        weights = np.array(list(known.values()), np.float32)
+        whole = float(sum(known[term] for term in sorted(set(terms)))) or 1.0
         if not any(len(at) for at, _ in found):
             return np.zeros(self.size, np.float32)
         assert self._norms is not None
         at = np.concatenate([at for at, _ in found])
         counts = np.concatenate([counts for _, counts in found])
-        share = np.repeat(
-            weights * np.float32(K1 + 1) / (weights.sum() or 1), [len(places) for places, _ in found]
-        )
-        scores = np.bincount(at, share * counts / (counts + self._norms[at]), self.size).astype(np.float32)
+        parts = np.repeat(weights * np.float32((K1 + 1) / whole), [len(places) for places, _ in found])
+        scores = np.bincount(at, parts * counts / (counts + self._norms[at]), self.size).astype(np.float32)
         scores *= self.columns["alive"]
         floats: Floats = np.minimum(scores, 1, out=scores)
         return floats

@@ -12,12 +12,11 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ..tokens import estimate_tokens
-from . import candidates, forget, store, teams
+from . import candidates, fit, forget, query, store, teams
 from .candidates import Candidates, Meaning
 from .importance import importance_of
 from .index import Index
 from .record import MemoryRecord
-from .text import tokens
 
 Json = dict[str, Any]
 
@@ -32,6 +31,8 @@ DECAY = 0.07
 """λ of e^(−λ·days since last access)."""
 CANDIDATES = 20
 LISTED = 40
+NEWER = 12
+"""Hits among which the newer of two statements about one thing comes first."""
 _FENCE = str.maketrans({"<": "‹", ">": "›"})
 
 
@@ -97,10 +98,15 @@ class Question:
     types: Sequence[str] | None = None
     now: datetime.datetime | None = None
     decay: float = DECAY
+    read: query.Query | None = None
 
     def moment(self) -> datetime.datetime:
         """When it is asked."""
         return self.now or datetime.datetime.now(datetime.UTC)
+
+    def asked(self) -> query.Query:
+        """What gate 1 made of it."""
+        return self.read or query.read(self.text, self.moment())
 
 
 @dataclasses.dataclass(frozen=True)
@@ -123,11 +129,11 @@ class Gathered:
 
 def gather(question: Question, index: Index, embedder: Any) -> Gathered:
     """Walk the first three gates over one owner's index; nothing in the store changes."""
-    terms = list(dict.fromkeys(tokens(question.text)))
+    asked = question.asked()
     now = question.moment()
-    found, gate = _candidates(question, terms, index, embedder, now)
-    scored = Scored(question, found, index, now)
-    return Gathered(lambda: [_query_gate(question.text, terms), gate, scored.gate()], scored)
+    found, gate = _candidates(question, asked, index, embedder, now)
+    scored = Scored(question, asked, found, index, now)
+    return Gathered(lambda: [asked.gate(len(question.text)), gate, scored.gate()], scored)
 
 
 def finish(question: Question, found: Gathered, started: float) -> Recall:
@@ -155,25 +161,15 @@ def _age(days: int) -> str:
     return f" ({told} ago)"
 
 
-def _query_gate(text: str, terms: list[str]) -> Json:
-    shown = " ".join(terms[:30]) or "nothing to look for"
-    return {
-        "name": "query",
-        "entered": len(text),
-        "left": len(terms),
-        "why": f"terms: {shown}",
-        "terms": terms,
-    }
-
-
 def _candidates(
-    question: Question, terms: list[str], index: Index, embedder: Any, now: datetime.datetime
+    question: Question, asked: query.Query, index: Index, embedder: Any, now: datetime.datetime
 ) -> tuple[Candidates, Json]:
     """Gate 2: the lexical and embedding candidates that are still valid."""
     valid, expired, other = index.valid(now, question.types)
-    meaning = _meaning(question.text, index, embedder)
+    meaning = _meaning(asked.text, index, embedder)
     keep = max(CANDIDATES, 4 * question.k)
-    found = candidates.search(index, terms, meaning, valid, keep)
+    dated = functools.partial(fit.dated, created=index.columns["created"], query=asked)
+    found = candidates.search(index, asked.terms, meaning, valid, keep, asked.also, dated)
     out = {"expired": expired, "other type": other, **index.out}
     gone = ", ".join(f"{n} {name}" for name, n in out.items() if n)
     top, near, both = len(found.words), len(found.near), len(found.words & found.near)
@@ -198,7 +194,14 @@ def _meaning(text: str, index: Index, embedder: Any) -> Meaning | None:
 class Scored(Sequence[Hit]):
     """Gate 3: the candidates that passed, the best first. A hit is made of its row when it is asked for."""
 
-    def __init__(self, question: Question, found: Candidates, index: Index, now: datetime.datetime) -> None:
+    def __init__(
+        self,
+        question: Question,
+        asked: query.Query,
+        found: Candidates,
+        index: Index,
+        now: datetime.datetime,
+    ) -> None:
         import numpy as np
 
         self.threshold = THRESHOLD if question.threshold is None else question.threshold
@@ -213,15 +216,22 @@ class Scored(Sequence[Hit]):
         rare = ~low & (age > forget.RARE_DAYS * 86_400)
         score[low] *= forget.FACTOR["low"]
         score[rare] *= forget.FACTOR["rare"]
+        kinds = [store.TYPE_CODES[kind] for kind in fit.kinds(asked.text)]
+        self._kind = np.isin(state["type"][places], kinds)
+        score[self._kind] = np.minimum(score[self._kind] + fit.KIND, 1)
         score, similarity = score.round(4), similarity.round(4)
+        self._timely = fit.within(state["created"][places], asked.dates)
         passed = (similarity >= self.floor) & (score >= self.threshold)
         order = np.lexsort((state["number"][places], -score)).tolist()
         wanted = [at for rank, at in enumerate(order) if rank < LISTED or passed[at]]
         self._rows = index.rows(places[wanted].tolist())
         self._places: list[int] = places.tolist()
         # What another process erased a moment ago has no row any more.
-        self._order = [at for at in order if at not in wanted or self._places[at] in self._rows]
-        self._passed = [at for at in self._order if passed[at]]
+        order = [at for at in order if at not in wanted or self._places[at] in self._rows]
+        self._order = self._newer_first(order, score, similarity, state)
+        self._passed = [
+            at for at in self._order if passed[at] or (at in self._newer and similarity[at] >= self.floor)
+        ]
         self._values = (score, similarity, importance.round(4), freshness.round(4))
         self._found, self._named, self._low, self._rare = found, named, low, rare
 
@@ -245,9 +255,30 @@ class Scored(Sequence[Hit]):
         found = self._found
         mixed, own, lexical = (float(each[at]) for each in (found.mixed, found.own, found.lexical))
         stands = "low" if self._low[at] else "rare" if self._rare[at] else ""
-        return _reason(mixed, own, lexical, bool(self._named[at])) + (
-            f" · {stands}: long unused" if stands else ""
-        )
+        said = [_reason(mixed, own, lexical, bool(self._named[at]))]
+        said += ["of that time"] if self._timely[at] else []
+        said += ["fits the kind of question"] if self._kind[at] else []
+        said += ["newer"] if at in self._newer else []
+        return " · ".join(said + ([f"{stands}: long unused"] if stands else []))
+
+    def _newer_first(self, order: list[int], score: Any, similarity: Any, state: Any) -> list[int]:
+        """The order with the newer of two statements about one thing before the older one, with its score."""
+        self._newer: set[int] = set()
+        kinds, created = state["type"], state["created"]
+        first = [at for at in order[:NEWER] if kinds[self._places[at]] in fit.LASTING]
+        for i, older in enumerate(first):
+            for newer in first[i + 1 :]:
+                one, other = self._places[older], self._places[newer]
+                if kinds[one] != kinds[other] or created[other] <= created[one]:
+                    continue
+                if similarity[newer] >= fit.NEAR * similarity[older] and fit.same(
+                    store.load_text(self._rows[one]), store.load_text(self._rows[other])
+                ):
+                    score[newer] = score[older]
+                    order.remove(newer)
+                    order.insert(order.index(older), newer)
+                    self._newer.add(newer)
+        return order
 
     def gate(self) -> Json:
         """What entered, what left and why."""

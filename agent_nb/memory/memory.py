@@ -36,12 +36,14 @@ from . import (
     salvage,
     settings,
     store,
+    synonyms,
     teams,
     terms,
     together,
     writeback,
     writing,
 )
+from . import query as query_gate
 from .consolidate import Turn
 from .embedding import Embedding
 from .index import Index
@@ -228,17 +230,21 @@ class Memory:
         threshold: float | None = None,
         types: Sequence[str] | None = None,
         now: datetime.datetime | None = None,
+        context: Sequence[str] = (),
     ) -> Recall:
         """What the question recalls; changes nothing.
 
         Args:
             k: records at most. budget: tokens at most.
             threshold: of the score; 0 lifts every floor. types: only these.
-            now: the moment the question is asked, for freshness and expiry.
+            now: the moment the question is asked, for freshness, expiry and dates ("last month" in its time zone).
+            context: what was said before in the session, the latest last: what "it" may stand for.
         """
         started = time.perf_counter()
         moment = draft.moment(now)
-        question = Question(draft.sendable(query), k, budget, threshold, types, moment, self.decay)
+        text = draft.sendable(query)
+        read = self._read(text, now, [draft.sendable(said) for said in context])
+        question = Question(text, k, budget, threshold, types, moment, self.decay, read)
         found = self._gathered(question)
         if self.team is not None:
             theirs = self.team._gathered(question)
@@ -257,6 +263,33 @@ class Memory:
                 records += memo.standing(db, self.team.user)
         moment = draft.moment(now) or datetime.datetime.now(datetime.UTC)
         return memo.write(records, moment, budget, self.decay)
+
+    def _read(self, text: str, now: datetime.datetime | None, context: Sequence[str]) -> query_gate.Query:
+        zoned = now or datetime.datetime.now().astimezone()
+        zoned = zoned if zoned.tzinfo else zoned.replace(tzinfo=datetime.UTC)
+        with self._store.reading() as db:
+            table = synonyms.read(db, self.user)
+        if self.team is not None:
+            table += self.team.synonyms()
+        return query_gate.read(text, zoned, table, context)
+
+    def synonyms(self) -> list[tuple[str, str]]:
+        """What this user calls by several names: pairs of term and meaning; a question for one asks for both."""
+        with self._store.reading() as db:
+            return synonyms.read(db, self.user)
+
+    def add_synonym(self, term: str, means: str) -> None:
+        """Keep that `term` also means `means`: GMV = 成交额. Raises SettingError where a side says nothing."""
+        with self._lock, self._store.writing(self.user) as db:
+            synonyms.add(db, self.user, draft.sendable(term), draft.sendable(means))
+            store.note(db, self.user, "synonym", "")
+
+    def remove_synonym(self, term: str, means: str = "") -> int:
+        """Drop the pairs that hold `term` (and `means`, where given); returns how many."""
+        with self._lock, self._store.writing(self.user) as db:
+            gone = synonyms.remove(db, self.user, draft.sendable(term), draft.sendable(means))
+            store.note(db, self.user, "synonym removed", "", pairs=gone)
+        return gone
 
     def _gathered(self, question: Question) -> load.Gathered:
         if self._embedding is not None:

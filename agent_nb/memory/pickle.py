@@ -172,7 +172,7 @@ class RankedIndex(Index):
         self._places: list[int] = []
         self._built = -2
 
-    def lexical(self, terms: Any) -> Any:
+    def lexical(self, terms: Any, also: Any = ()) -> Any:
         """BM25 of every place (float32 (n,)) divided by the sum of the weights."""
         import numpy as np
 
@@ -183,7 +183,9 @@ class RankedIndex(Index):
             return scores
         if self._built != self.changes:
             self._build()
-        scores[self._places] = self._engine.get_scores(known) / whole
+        weights = self.weights(known, also)
+        self._engine.idf |= {term: weight for term, weight in weights.items() if term in self._engine.idf}
+        scores[self._places] = self._engine.get_scores(list(weights)) / whole
         return np.minimum(scores, 1.0)
 
     def _add(self, number: int, terms: Sequence[str], *rest: Any) -> int:

@@ -470,6 +470,11 @@ def now() -> datetime.datetime:
     return datetime.datetime.now(datetime.UTC)
 
 
+def load_text(row: str | MemoryRecord) -> str:
+    """The text alone of a record, or of what `dump` wrote of it."""
+    return str(json.loads(row)["text"]) if isinstance(row, str) else row.text
+
+
 def from_row(row: Json) -> MemoryRecord:
     """A record from plain values; unknown fields of a newer version are left out."""
     row = {name: value for name, value in row.items() if name in _FIELDS}

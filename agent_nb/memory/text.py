@@ -8,10 +8,13 @@ import unicodedata
 from typing import Any
 
 from . import numerals
-from .vocabulary import CUT, FAINT, IRREGULAR, KANA, SIMPLER, STOP, WHOLE, WORDS
+from .vocabulary import CUT, FAINT, GENERAL, IRREGULAR, KANA, MEASURES, SIMPLER, STOP, WHOLE, WORDS
 
-TOKENS_VERSION = 2
+TOKENS_VERSION = 3
 """Grows whenever `tokens` gives other terms for a text: stored terms of an older version are made anew."""
+
+CHARACTER, STRADDLES, COMMON = 0.5, 0.4, 0.5
+"""Parts of their weight that a single Chinese character, what may straddle two words, and a general word count."""
 
 _HAN = r"\u3005\u3400-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
 _KANA = r"\u3041-\u30fa\u30fc-\u30ff"
@@ -53,17 +56,39 @@ def tokens(text: str) -> list[str]:
     return found
 
 
+def searchable(text: str) -> list[str]:
+    """The terms that a text is found by: its tokens, and each Chinese character that says something."""
+    found = tokens(text)
+    if not text.isascii():
+        plain = _SPLIT.sub(" ", spelled(text))
+        found += [char for char in plain if _IS_HAN.match(char) and char not in FAINT | MEASURES]
+    return found
+
+
+def share(term: str) -> float:
+    """How much a term counts: a Chinese character by itself little, as does what may straddle two words."""
+    if len(term) == 1:
+        return CHARACTER if _IS_HAN.match(term) else 1.0
+    return STRADDLES if faint(term) else COMMON if term in GENERAL else 1.0
+
+
 def faint(term: str) -> bool:
     """Whether a bigram holds a character that is mostly grammar (有, 在, 用 …), and is no word that is known."""
     return len(term) == 2 and term not in WORDS and not FAINT.isdisjoint(term)
 
 
+def spelled(text: str) -> str:
+    """The text in one spelling: plain widths, accents, apostrophes and characters."""
+    if text.isascii():
+        return text
+    text = unicodedata.normalize("NFKC", text)
+    text = re.sub(r"(?<=[A-Za-z])[\u0300-\u036f]+", "", unicodedata.normalize("NFD", text))
+    return unicodedata.normalize("NFC", text).translate(SIMPLER)
+
+
 def _plain(text: str) -> str:
-    """The text in one spelling: widths, accents, apostrophes, numerals, hyphens, humps."""
-    if not text.isascii():
-        text = unicodedata.normalize("NFKC", text)
-        text = re.sub(r"(?<=[A-Za-z])[\u0300-\u036f]+", "", unicodedata.normalize("NFD", text))
-        text = unicodedata.normalize("NFC", text).translate(SIMPLER)
+    """… with numbers as digits, and hyphenated and joined words as their parts."""
+    text = spelled(text)
     text = _PREFIX.sub(lambda found: found[1][:-1], numerals.as_digits(text))
     return _CAMEL.sub(" ", text.replace("_", " "))
 

@@ -13,6 +13,14 @@ STOP = frozenset(
 )
 """English words that say nothing of what a question is about."""
 
+GENERAL = frozenset(
+    """
+    write translat recommend explain describ draw list make find good great learn help want need use get go come take
+    look see thing way lot mani much long somebodi someth anyth until really also just like kind sort best quick
+    """.split()
+)
+"""Stems that tell little of what a question is about: they count less."""
+
 IRREGULAR = dict(
     pair.split(":")
     for pair in """
@@ -42,8 +50,12 @@ WHOLE = (
     "如何是好|国是"
 )
 """… except inside of these."""
-FAINT = frozenset("我你您他她它在和与或及这那个都也就把被让给对算指为有会能要应该按用请的了吗呢吧啊嘛是么几")
+FAINT = frozenset(
+    "我你您他她它在和与或及这那个都也就把被让给对算指为有会能要应该按用请的了吗呢吧啊嘛是么几其"
+)
 """Characters that are words of their own as well as parts of others."""
+MEASURES = frozenset("天日月年周号个次元块点分秒时")
+"""Characters that count or measure: by themselves they say nothing."""
 WORDS = frozenset(
     """
     会员 会议 会计 会话 机会 社会 开会 大会 协会 学会 约会 宴会 工会 例会 周会 年会 晚会 聚会 会面 会见 会场

@@ -44,6 +44,12 @@ def verbs() -> dict[str, Verb]:
             ID,
         ),
         "history": (history, "ID", "see what it was before and what became of it", ID),
+        "synonyms": (
+            synonyms,
+            "[TERM = MEANS | --remove TERM]",
+            "list what you call by several names, add to it",
+            "GMV = gross merchandise volume",
+        ),
         "conflicts": (conflicts, "", "list memories that contradict each other", ""),
         "resolve": (resolve, "ID keep|drop|both", "settle a conflict", f"{ID} keep"),
         "undo": (undo, "ID", "take back the last change of a memory", ID),
@@ -158,6 +164,27 @@ def history(desk: Desk, text: str) -> None:
         raise _no_such(id)
     rows = [[r.id, r.status, _day(r.recorded), r.source, r.text, r.superseded_by] for r in chain]
     Sheet("History").rows(["id", "status", "written", "source", "text", "superseded by"], rows).show()
+
+
+def synonyms(desk: Desk, text: str) -> None:
+    """What is called by several names: the list, one more pair, or one less."""
+    memory, text = desk.memory(), text.strip()
+    removed = text.removeprefix("--remove ").strip() if text.startswith("--remove") else ""
+    if text.startswith("--remove"):
+        term, _, means = (part.strip() for part in removed.partition("="))
+        gone = memory.remove_synonym(needed(term, "the term to remove"), means)
+        Sheet().say(f"Removed {gone} {'pair' if gone == 1 else 'pairs'} with {term}.").show()
+        return
+    if text:
+        names = [name.strip() for name in text.replace("＝", "=").split("=")]
+        if len(names) < 2 or not all(names):
+            raise SettingError("give both names: %memory synonyms GMV = gross merchandise volume")
+        for name in names[1:]:
+            memory.add_synonym(names[0], name)
+        Sheet().say(f"{names[0]} is also {', '.join(names[1:])}: a question for one asks for all.").show()
+        return
+    rows = [list(pair) for pair in memory.synonyms()]
+    Sheet("Synonyms").rows(["term", "also"], rows, "Nothing is called by several names yet.").show()
 
 
 def conflicts(desk: Desk, text: str) -> None:
