@@ -11,7 +11,10 @@ from typing import TYPE_CHECKING, Any
 from ..errors import SettingError
 
 if TYPE_CHECKING:
-    from .embed import Vectors
+    import numpy as np
+    from numpy.typing import NDArray
+
+    Vectors = NDArray[np.float32]
 
 SERVICE = "https://api.voyageai.com/v1"
 TIMEOUT_S, AT_ONCE = 30.0, 64
