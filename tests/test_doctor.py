@@ -75,7 +75,7 @@ def test_memory_that_was_not_loaded():
     class Broken:
         user = "ana"
 
-        def recall(self, goal):
+        def recall(self, goal, **more):
             raise OSError("disk")
 
     found = only(run(["x"], memory=Broken(), name="v"), "memory_not_loaded")
