@@ -3,7 +3,9 @@
 import contextlib
 import datetime
 import itertools
+import pathlib
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -507,3 +509,41 @@ def test_a_migration_moves_the_rows_of_every_user(database, monkeypatch):
         with Memory(owner, user, None) as memory:
             assert [row["action"] for row in memory.log()] == ["added"]
     assert raw(owner, "SELECT * FROM agent_nb.log") == []
+
+
+def test_the_sql_of_the_plan_for_many_users_runs_and_the_smallest_user_gets_all(database):
+    """The blocks of docs/scaling.md: an HNSW index, a search as the application's role, partitions by user."""
+    page = (pathlib.Path(__file__).parents[2] / "docs" / "scaling.md").read_text("utf-8")
+    index, search, partitions = re.findall(r"```sql\n(.*?)```", page, re.DOTALL)
+    with Memory(database, "large", Letters()) as large, Memory(database, "small", Letters()) as small:
+        large.add_many(
+            {"text": f"{n} {chr(97 + n % 26) * (n % 9)} notes", "type": "episode"} for n in range(400)
+        )
+        ids = {r.id for r in small.add_many({"text": f"small {n}", "type": "episode"} for n in range(10))}
+    admin = database.replace("app", "postgres", 1)
+    with psycopg.connect(admin) as connection:
+        connection.execute(index)
+    with psycopg.connect(database) as connection:
+        for name, value in (("user", "small"), ("scopes", '["small"]')):
+            connection.execute("SELECT set_config(%s, %s, true)", ("agent_nb." + name, value))
+        for setting in (
+            "enable_sort",
+            "enable_seqscan",
+            "enable_bitmapscan",
+        ):  # the index, whatever the planner prefers
+            connection.execute(f"SET LOCAL {setting} = off")
+        connection.execute("SET LOCAL search_path = agent_nb, public")
+        *settings, query = search.split(";\n")[:3]
+        for setting in settings:
+            connection.execute(setting)
+        assert {row[0] for row in connection.execute(query).fetchall()} == ids
+    with psycopg.connect(admin) as connection:
+        connection.execute(partitions)
+        connection.execute(
+            'INSERT INTO agent_nb.records_by_user (n, id, "user", status, recorded, superseded_by, normal, key, terms, data, embedder) SELECT n, id, "user", status, recorded, superseded_by, normal, key, terms, data, embedder FROM agent_nb.records'
+        )
+        parts = [
+            connection.execute(f"SELECT count(*) FROM agent_nb.records_{n}").fetchone()[0] for n in (0, 1)
+        ]
+        assert sum(parts) == 410
+        connection.rollback()
