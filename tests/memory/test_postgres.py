@@ -547,3 +547,32 @@ def test_the_sql_of_the_plan_for_many_users_runs_and_the_smallest_user_gets_all(
         ]
         assert sum(parts) == 410
         connection.rollback()
+
+
+def test_every_room_of_the_memory_opens_on_every_store(place, tmp_path):
+    """Teams, undo, triples, expiry, erasing, export, the doctor and long texts, with the statements of their modules."""
+    name = f"user {next(users)}"
+    with (
+        Memory(place, name, Letters(), team=f"team {name}") as memory,
+        Memory(place, name + "2", None) as other,
+    ):
+        memory.team.add("refunds need an order number")
+        memory.add("I am allergic to nuts")
+        first = memory.add("the refund window is 14 days")
+        second = memory.add("the refund window is 30 days")
+        assert [hit.record.id for hit in memory.recall("refund window", k=1)] == [second.id]
+        assert "refunds need an order number" in [record.text for record in memory.search()]
+        memory.undo(second.id)
+        assert memory.get(first.id).status == "active"
+        memory.add("word " * 3000, "episode")
+        memory.wait()
+        assert memory.recall("word word", threshold=0).hits
+        assert memory.graph()["nodes"]
+        assert str(memory.why("what is the weather?"))
+        memory.expire(datetime.datetime.now(datetime.UTC) + datetime.timedelta(days=400), dry_run=True)
+        memory.export(tmp_path / "x.jsonl")
+        assert "[erased]" not in str(memory.erase(first.id))
+        assert memory.get(first.id) is None
+        assert memory.check() == []
+        assert other.search() == []
+        assert other.get(second.id) is None
