@@ -133,8 +133,14 @@ def _counted(path: pathlib.Path, needles: Sequence[bytes]) -> int:
     return count
 
 
-def copies(user: str, texts: Sequence[str], file: pathlib.Path | None) -> list[Json]:
-    """Transcripts and backups that hold one of the texts, as far as they are this user's."""
+def copies(
+    user: str, texts: Sequence[str], file: pathlib.Path | None, backups: Sequence[pathlib.Path] = ()
+) -> list[Json]:
+    """Transcripts and backups that hold one of the texts, as far as they are this user's.
+
+    Args:
+        file: the store's own. backups: where this user has written some, beside those that lie with the store.
+    """
     written = forms(texts)
     found = []
     folder = home() / "sessions"
@@ -142,7 +148,11 @@ def copies(user: str, texts: Sequence[str], file: pathlib.Path | None) -> list[J
         if places := _in_transcript(path, user, written):
             advice = "delete the session with %agent delete, if you can do without it"
             found.append({"path": str(path), "places": places, "what": "transcript", "advice": advice})
-    for path in _backups(file):
+    beside = _backups(file)
+    elsewhere = [
+        path for path in dict.fromkeys(backups) if path not in beside and path != file and path.is_file()
+    ]
+    for path in beside + elsewhere:
         if places := _in_backup(path, user, written):
             advice = "delete the backup, or restore it elsewhere and erase there"
             found.append({"path": str(path), "places": places, "what": "backup", "advice": advice})

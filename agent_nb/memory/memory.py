@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import datetime
+import json
 import math
 import os
 import pathlib
@@ -464,7 +465,7 @@ class Memory:
             bytes_of = erase.forms([*texts, *map(draft.normal_of, gone)])
             clean = self._store.scrub(lambda path: erase.bytes_hold(path, bytes_of))
             file = getattr(self._store, "file", self._store.path)
-            found = erase.copies(self.user, texts, file)
+            found = erase.copies(self.user, texts, file, self._backups())
             self._live.flush()
             found += erase.in_ledger(self.ledger(), texts)
         if not clean:
@@ -686,6 +687,13 @@ class Memory:
         ledger.write(pathlib.Path(path).expanduser(), records)
         return len(records)
 
+    def _backups(self) -> list[pathlib.Path]:
+        with self._store.reading() as db:
+            rows = db.execute(
+                "SELECT detail FROM log WHERE user=? AND action='backup'", (self.user,)
+            ).fetchall()
+        return [pathlib.Path(json.loads(detail)["path"]) for (detail,) in rows]
+
     def ledger(self, path: str | os.PathLike[str] | None = None) -> str:
         """Keep a Markdown ledger of all records live at PATH, written anew soon after every change.
 
@@ -734,7 +742,10 @@ class Memory:
 
     def backup(self, path: str | os.PathLike[str]) -> None:
         """Write a whole copy of the store, all users' memories, while others go on writing; opens like the store."""
-        salvage.backup(self._store, pathlib.Path(path).expanduser())
+        file = pathlib.Path(path).expanduser()
+        salvage.backup(self._store, file)
+        with self._writing() as db:  # erasing looks there for what it erases
+            store.note(db, self.user, "backup", "", path=str(file.absolute()))
 
     def check(self) -> list[Json]:
         """What is wrong with the file and this user's records: dicts of id, what, repair. [] where all is well."""

@@ -132,3 +132,16 @@ def test_it_leaves_the_queue_the_graph_and_what_was_heard(tmp_path, text):
         memory.erase(record.id)
         assert held(tmp_path, text) == []
         assert text not in repr(memory.queue())
+
+
+def test_a_backup_that_was_written_elsewhere_is_found(tmp_path):
+    (tmp_path / "far").mkdir()
+    with Memory(tmp_path / "m.db", embedder=None) as memory:
+        record = memory.add(TEXTS[0])
+        memory.backup(tmp_path / "far" / "copy.db")
+        (copy,) = memory.erase(record.id).copies
+        assert (copy["path"], copy["what"], copy["places"]) == (
+            str(tmp_path / "far" / "copy.db"),
+            "backup",
+            1,
+        )
