@@ -47,7 +47,7 @@ DAMAGE = {
     "another normal form": "UPDATE records SET normal='x' WHERE n=1",
     "an embedder without a vector": "UPDATE records SET embedder='x' WHERE n=1",
     "a vector that was cut": "UPDATE records SET vector=x'0102', embedder='x' WHERE n=1",
-    "an index entry that leads nowhere": "INSERT INTO topics VALUES ('gone', 'default', 'x|y')",
+    "an index entry that leads nowhere": "INSERT INTO topics (id, user, topic) VALUES ('gone', 'default', 'x|y')",
     "a mark that leads nowhere": "INSERT INTO marks VALUES ('default', 'gone', 1)",
 }
 
