@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 ANSWER_S, LATE_S = 1.0, 0.02
 """A recall waits this long for a vector; so long from an embedder that was too late before."""
-BATCH_S, LARGEST = 0.1, 64
-"""What is embedded in one call: seconds, and texts at most."""
+BATCH_S, SMALLEST, LARGEST = 0.1, 8, 64
+"""What is embedded in one call: seconds, and texts at least (one call costs much by itself) and at most."""
 QUICK_S = 0.003
 """An embedder that took no longer a text is called where the text is, without a thread."""
 PAUSES_S = (1.0, 300.0)
@@ -44,7 +44,7 @@ class Caller:
 
     def size(self) -> int:
         """How many texts one call should hold."""
-        return 8 if not self.each_s else max(1, min(LARGEST, int(BATCH_S / self.each_s)))
+        return max(SMALLEST, min(LARGEST, int(BATCH_S / self.each_s))) if self.each_s else SMALLEST
 
     def call(self, texts: list[str], kind: str, wait_s: float = -1, *, is_own_thread: bool = False) -> Any:
         """float32 (n, dim), or None where it failed or another call did not end in `wait_s` (-1: however long)."""

@@ -11,7 +11,7 @@ import time
 import numpy as np
 import pytest
 
-from agent_nb.memory import Memory, calling, embedding
+from agent_nb.memory import Memory, calling, embed, embedding
 
 WORDS = ("gate", "zebra", "budget", "refund", "window", "flight", "canteen", "harbour")
 
@@ -518,3 +518,12 @@ def test_an_embedder_that_does_not_say_how_its_cosines_lie_is_measured(low):
         ).hits  # nothing like it: its cosine is one of unrelated texts
         best = memory.recall("harbour cafeteria", threshold=0).hits[0]
         assert set(best.record.text.split()) == {"harbour", "canteen"}
+
+
+def test_a_call_that_is_slow_by_itself_does_not_make_batches_of_one():
+    """A question alone pays for the whole call; what records wait for is the batch."""
+    caller = calling.Caller(embed.Hashing())
+    caller.each_s = 2.0
+    assert caller.size() == calling.SMALLEST > 1
+    caller.each_s = 1e-6
+    assert caller.size() == calling.LARGEST
