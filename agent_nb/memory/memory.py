@@ -498,14 +498,16 @@ class Memory:
             return writing.take_back(db, self.user, draft.sendable(id))
 
     def mark_used(self, used: Recall | Iterable[str], run: str = "") -> None:
-        """A run put these (a Recall, or ids) into its window: hits, last access and expiry change."""
+        """A run put these (a Recall, or ids) into its window: hits, last access, expiry; its load is logged."""
         ids = [hit.record.id for hit in used] if isinstance(used, Recall) else list(used)
-        if not ids:
+        if not ids and not run:
             return
-        if self.team is not None:
+        if ids and self.team is not None:
             self.team.mark_used([id for id in ids if self.team.get(id)], run)
         now = datetime.datetime.now(datetime.UTC)
         with self._lock, self._writing() as db:
+            if run:
+                store.note(db, self.user, "loaded", "", run=run, hits=len(ids))
             for id in ids:
                 for record in store.select(db, self.user, "id=?", [id]):
                     ends = forget.renewed(record, now)

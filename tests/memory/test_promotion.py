@@ -1,5 +1,6 @@
 """What is promoted to long-term memory, and what stays short-term: in English and Chinese."""
 
+import pandas
 import pytest
 
 from agent_nb.memory import Memory
@@ -125,3 +126,24 @@ def test_what_is_unclear_is_asked_once_and_settled_by_the_users_words(memory, wo
     assert memory.answer("how long is the window?") is None
     assert memory.answer(words)
     assert {record.text for record in memory.search()} == {named[name] for name in texts}
+
+
+def test_every_load_write_merge_conflict_and_expiry_is_a_line_of_plain_columns(memory):
+    first = memory.add("the refund window is 14 days")
+    memory.add("the refund window is two weeks")
+    memory.add("the refund window is 60 days", source="tool")
+    memory.add("the refund window is 30 days")
+    memory.mark_used([first.id], "r1")
+    memory.mark_used([], "r2")
+    before = len(memory.log())
+    memory.recall("refund window")
+    rows = memory.log()
+    assert len(rows) == before
+    memory.expire(first.recorded.replace(year=first.recorded.year + 5))
+    rows = memory.log()
+    actions = {row["action"] for row in rows}
+    assert {"added", "merged", "pending", "superseded", "loaded", "used"} <= actions
+    assert len(rows) > before
+    assert all(set(row) == {"at", "action", "id", "detail"} for row in rows)
+    assert all(isinstance(value, str) for row in rows for value in row.values())
+    assert pandas.DataFrame(rows).shape == (len(rows), 4)
