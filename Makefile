@@ -42,7 +42,7 @@ test: check browser  ## everything
 	$(BIN)/pytest
 
 soak: $(VENV)/.test  ## long series of interrupts and kills at random moments
-	AGENT_NB_SOAK=1000 $(BIN)/pytest tests/test_interrupts.py
+	AGENT_NB_SOAK=1000 $(BIN)/pytest tests/test_interrupts.py tests/test_kills.py --timeout 1800
 	AGENT_NB_SOAK=100 $(BIN)/pytest tests/soak
 
 bench: $(VENV)/.test  ## the figures that README and docs claim

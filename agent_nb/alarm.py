@@ -17,6 +17,7 @@ T = TypeVar("T")
 AGAIN_S = 0.2
 """Code that swallows the cut is cut again so often."""
 
+_NOT_SET: Any = object()
 _LONGEST_S = 10_000_000.0
 
 
@@ -51,7 +52,8 @@ class _Alarm:
 
     def __init__(self) -> None:
         self.armed = True
-        self.before: Any = signal.getsignal(signal.SIGALRM)
+        self.before: Any = _NOT_SET
+        self.begun_s = 0.0
         self.pending: tuple[float, float] | None = None
 
     def ring(self, number: int, frame: FrameType | None) -> None:
@@ -59,7 +61,7 @@ class _Alarm:
             raise CutShort("the time was up")
 
     def set(self, seconds: float) -> None:
-        signal.signal(signal.SIGALRM, self.ring)
+        self.before = signal.signal(signal.SIGALRM, self.ring)
         self.begun_s = time.monotonic()
         self.pending = signal.setitimer(signal.ITIMER_REAL, min(seconds, _LONGEST_S), AGAIN_S)
 
@@ -80,7 +82,8 @@ class _Alarm:
     def _restore(self) -> None:
         delay_s, every_s = self.pending or (0.0, 0.0)
         signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, signal.SIG_DFL if self.before is None else self.before)
+        if self.before is not _NOT_SET:
+            signal.signal(signal.SIGALRM, signal.SIG_DFL if self.before is None else self.before)
         if delay_s:
             left_s = delay_s - (time.monotonic() - self.begun_s)
             signal.setitimer(signal.ITIMER_REAL, max(left_s, 0.001), every_s)

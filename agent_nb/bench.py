@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import math
 import time
 from typing import Any
 
@@ -84,9 +85,10 @@ class Bench:
 
     def valves(self, task: Task) -> Json:
         """Each valve as [used, limit]; the limit is None where there is none."""
+        seconds = self.limits.seconds
         return {
             "steps": [task.steps, self.limits.steps],
             "tokens": [task.usage.tokens, self.limits.tokens],
             "cost": [task.usage.cost, self.limits.cost],
-            "seconds": [round(self.seconds(), 2), self.limits.to_dict()["seconds"]],
+            "seconds": [round(self.seconds(), 2), None if math.isinf(seconds) else seconds],
         }

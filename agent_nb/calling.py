@@ -89,11 +89,11 @@ def last_word(task: Task, bench: Bench) -> Iterator[Event]:
 
 def _is_last(task: Task, bench: Bench, view: window.Window) -> bool:
     """Whether the valves leave room for this call only, after others whose results it can answer with."""
-    if not bench.forecast.calls or task.messages[-1]["role"] != "user" or not takes_tool_choice(bench.model):
+    if not bench.forecast.calls or task.messages[-1]["role"] != "user":
         return False
     cost = functools.partial(_cost, bench.model)
     after = bench.forecast.closes(view, task.usage, bench.limits, cost, calls=2)
-    return task.steps >= bench.limits.steps or bool(after[0])
+    return (task.steps >= bench.limits.steps or bool(after[0])) and takes_tool_choice(bench.model)
 
 
 def _call(
@@ -150,6 +150,7 @@ def _stream(
             kind = piece.get("type")
             if kind == "message":
                 message = piece.get("message")
+                break
             elif kind == "text_delta":
                 said.append(str(piece.get("text") or ""))
                 yield Streamed(**mark, kind="text", text=said[-1])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 import json
 import queue
 import threading
@@ -79,7 +78,7 @@ def _named(call: Json) -> Json:
 def _finish(task: Task, finished: dict[str, Observation], seen: Observation) -> Event:
     finished[seen.id] = seen
     task.results = [finished[call["id"]] for call in task.calls if call["id"] in finished]
-    observation = dataclasses.asdict(seen)
+    observation = dict(vars(seen))
     return ToolFinished(run=task.run, step=task.steps, id=seen.id, name=seen.name, observation=observation)
 
 

@@ -36,9 +36,7 @@ class Event:
 
     def to_dict(self) -> Json:
         """One transcript line: the class's name under "event", then the fields."""
-        return {"event": type(self).__name__} | {
-            f.name: getattr(self, f.name) for f in dataclasses.fields(self)
-        }
+        return {"event": type(self).__name__, **vars(self)}
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
@@ -59,6 +57,8 @@ class RunStarted(Event):
     """Id of the notebook cell; a later turn of the same cell replaces this one."""
     approve: str = ""
     """What happens to calls that write: ask, auto or never."""
+    use: list[str] = dataclasses.field(default_factory=list)
+    """Names of the variables that were handed over."""
     resumes: str = ""
     """Id of the run that this one goes on with, or ""."""
 

@@ -245,17 +245,19 @@ class Session:
             raise SettingError("the goal is empty; write what the agent should find out or do")
         if planner is not None:
             _one_of("planner", planner, PLANNERS)
+        self._transcript.refresh()
         text, wanted = criteria.split(goal)
         text = without_surrogates(text)
         task = Task(goal=goal, run=uuid.uuid4().hex[:12], session=self.name, criteria=wanted)
         task.messages = [{"role": "user", "content": [{"type": "text", "text": text}]}]
         task.planner = planner or self.planner
         bench = self._bench(task, model, limits, approve, memory)
-        bench.handed_over = self._handed_over(bench.toolbox, use)
+        names = [use] if isinstance(use, str) else list(use)
+        bench.handed_over = self._handed_over(bench.toolbox, names)
         turns = [t for t in self._transcript.turns() if not (cell and getattr(t[0], "cell", "") == cell)]
         bench.turns, bench.earlier = transcript.histories(turns), short_term.of(turns)
         task.before = restoring.before(turns)
-        started = self._started(task, bench, cell=cell, message=task.messages[0])
+        started = self._started(task, bench, cell=cell, message=task.messages[0], use=names)
         return self._walk(task, bench, started)
 
     def resume(self, **limits: Any) -> Result:
@@ -266,8 +268,10 @@ class Session:
         """Go on with the last run, one event at a time.
 
         What that run was not allowed – tools, memory, writing, money – this one is not allowed either, in
-        whichever kernel. Steps, tokens and seconds are the session's, and are counted anew.
+        whichever kernel. Steps, tokens and seconds are the session's, and are counted anew. Its model and the
+        variables that it was handed go on as well; what of them is not there any more is told.
         """
+        self._transcript.refresh()
         turns = self._transcript.turns()
         if not turns:
             raise SettingError(f"session {self.name!r} has no run to go on with; start one with a goal")
@@ -289,10 +293,33 @@ class Session:
             task.messages.append(message)
         was = next(event for event in reversed(turn) if isinstance(event, events.RunStarted))
         memory = _OWN_STORE if was.user else None
+        missing = self._same_model(was)
         bench = self._bench(task, None, self._valves(was).but(**limits), was.approve or None, memory)
+        names = [name for name in was.use if name in self.namespace]
+        missing += [f"the variable {name}, which it was handed" for name in was.use if name not in names]
+        bench.handed_over = self._handed_over(bench.toolbox, names)
         bench.turns, bench.earlier = transcript.histories(turns[:-1]), short_term.of(turns[:-1])
-        last_run = turn[-1].run
-        return self._walk(task, bench, self._started(task, bench, first.cell, message, resumes=last_run))
+        started = self._started(task, bench, first.cell, message, resumes=turn[-1].run, use=was.use)
+        notice = f"this kernel does not have {' and '.join(missing)}; it goes on without" if missing else ""
+        return self._walk(task, bench, started, notice)
+
+    def _same_model(self, was: events.RunStarted) -> list[str]:
+        """Choose the stopped run's model where none was chosen for this session; what could not be, in words."""
+        if self._model is not None or not was.model:
+            return []
+        mine = [v for v in self.namespace.values() if hasattr(v, "reply") and not isinstance(v, type)]
+        for model in mine:
+            if getattr(model, "name", type(model).__name__) == was.model:
+                self._model = model
+                return []
+        from .models import choose
+
+        try:
+            self._model, _ = choose(was.model, self.namespace)
+        except SettingError:
+            return [f"the model {was.model} that it ran on"]
+        self._reason = "the model of the run that it goes on with"
+        return []
 
     def rewind(self, step: int) -> None:
         """Take the last run back to the end of its step `step` (0: to the bare goal); `resume` goes on from there.
@@ -304,7 +331,8 @@ class Session:
         if isinstance(step, bool) or not isinstance(step, int) or not 0 <= step < max(steps, 1) or not turns:
             last = f"give a step from 0 to {steps - 1}" if steps else "there is no run to take back"
             raise SettingError(f"cannot rewind to step {step!r}; {last}")
-        self._transcript.append(events.Rewound(run=turns[-1][-1].run, step=step))
+        with self._transcript.alone():
+            self._transcript.append(events.Rewound(run=turns[-1][-1].run, step=step))
 
     def fork(self, name: str, step: int | None = None) -> Session:
         """A new session that begins with this one's events, up to `step` of its last run where that is given."""
@@ -314,8 +342,9 @@ class Session:
             self._model, self.tools, self.memory, self.limits, self.planner, self.approve, name, self.rules,
             self.namespace, asker=self.asker,
         )  # fmt: skip
-        for event in self._transcript.events:
-            forked._transcript.append(event)
+        with forked._transcript.alone():
+            for event in self._transcript.events:
+                forked._transcript.append(event)
         if step is not None:
             forked.rewind(step)
         return forked
@@ -364,9 +393,9 @@ class Session:
             asker=self.asker,
         )
 
-    def _handed_over(self, box: Toolbox, use: Iterable[str]) -> str:
+    def _handed_over(self, box: Toolbox, use: Sequence[str]) -> str:
         lines = []
-        for name in [use] if isinstance(use, str) else use:
+        for name in use:
             if name not in self.namespace:
                 known = [n for n in self.namespace if not n.startswith("_")]
                 raise SettingError(
@@ -378,7 +407,9 @@ class Session:
                 lines.append(f"{name}: {type(self.namespace[name]).__name__}")
         return "\n".join(lines)
 
-    def _started(self, task: Task, bench: Bench, cell: str, message: Json, resumes: str = "") -> Event:
+    def _started(
+        self, task: Task, bench: Bench, cell: str, message: Json, use: list[str], resumes: str = ""
+    ) -> Event:
         return events.RunStarted(
             run=task.run,
             goal=task.goal,
@@ -392,12 +423,16 @@ class Session:
             user=str(getattr(bench.memory, "user", "")),
             approve=bench.approve,
             cell=cell,
+            use=use,
             resumes=resumes,
         )
 
-    def _walk(self, task: Task, bench: Bench, started: Event) -> Generator[Event, None, None]:
+    def _walk(
+        self, task: Task, bench: Bench, started: Event, notice: str = ""
+    ) -> Generator[Event, None, None]:
         """Each event is saved, then shown. However it ends, the transcript and the result agree."""
         shown: list[Event] = []
+        notices = [text for text in (self._transcript.begin(), notice) if text]
         steps = loop.run(task, bench)
 
         def keep(event: Event) -> Event:
@@ -411,6 +446,8 @@ class Session:
             while self._told:
                 yield keep(events.Noticed(run=task.run, text=self._told.pop(0)))
             try:
+                for text in notices:
+                    yield keep(events.Noticed(run=task.run, text=text))
                 for event in steps:
                     yield keep(event)
             except KeyboardInterrupt:
@@ -426,6 +463,7 @@ class Session:
             with contextlib.suppress(StoreError):
                 for event in _closing(task, bench, shown):
                     keep(event)
+            self._transcript.end()
             self.result = Result.of(task, shown)
             self._distil(bench)
 

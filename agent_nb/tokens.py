@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
+import string
 
 _CJK = re.compile(r"[\u2e80-\u9fff\uac00-\ud7af\uf900-\ufaff\uff00-\uffef\U00020000-\U0003ffff]")
-_LOWER = re.compile(r"[a-z]")
-_UPPER = re.compile(r"[A-Z]")
-_DIGIT = re.compile(r"[0-9]")
-_SPACE = re.compile(r"[ \t\r]")
-_PUNCT = re.compile(r"[!-/:-@\[-`{-~]")
+_KINDS = [text.encode() for text in (string.ascii_lowercase, string.ascii_uppercase, string.digits)]
+_KINDS += [string.punctuation.encode(), b" \t\r"]
 
 
 def estimate_tokens(text: str) -> int:
@@ -18,7 +16,9 @@ def estimate_tokens(text: str) -> int:
     1.15·CJK + lower/2.7 + 0.75·upper + 0.6·digits + 0.85·punctuation + others + newlines; blanks are free.
     Add 15 % where a hard limit must not be passed.
     """
-    counts = [len(pattern.findall(text)) for pattern in (_CJK, _LOWER, _UPPER, _DIGIT, _PUNCT, _SPACE)]
-    cjk, lower, upper, digits, punctuation, _ = counts
-    others = len(text) - sum(counts)  # newlines and all other scripts
+    cjk = 0 if text.isascii() else len(_CJK.findall(text))
+    data = text.encode("utf-8", "replace")
+    counts = [len(data) - len(data.translate(None, delete=kind)) for kind in _KINDS]
+    lower, upper, digits, punctuation, _ = counts
+    others = len(text) - cjk - sum(counts)  # newlines and all other scripts
     return round(1.15 * cjk + lower / 2.7 + 0.75 * upper + 0.6 * digits + 0.85 * punctuation + others)

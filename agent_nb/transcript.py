@@ -6,18 +6,16 @@ import contextlib
 import json
 import os
 import pathlib
-import signal
-import threading
 import urllib.parse
 from collections.abc import Iterable, Iterator, Sequence
-from types import FrameType
 from typing import Any
 
 from . import events
 from .errors import SettingError, StoreError
 from .events import Event
+from .lease import Lease
 from .places import private_file
-from .redact import has_secret, redact
+from .redact import has_secret, may_hold_secret, redact
 
 Json = dict[str, Any]
 
@@ -33,33 +31,93 @@ class Transcript:
         self.path = path
         self.events: list[Event] = []
         self._torn = False
+        self._size = 0
+        self._handle: int | None = None
+        self._lease = Lease(path) if path is not None else None
         if path is not None and path.exists():
-            self.events = read(path)
-            self._torn = path.read_bytes()[-1:] not in (b"", b"\n")
+            self._read(path)
+
+    def _read(self, path: pathlib.Path) -> None:
+        self.events = read(path)
+        data = path.read_bytes()
+        self._size, self._torn = len(data), data[-1:] not in (b"", b"\n")
+
+    def refresh(self) -> None:
+        """Read the file anew where another process has added to it."""
+        if self.path is not None and self.path.exists() and self.path.stat().st_size != self._size:
+            self._read(self.path)
+
+    def begin(self) -> str:
+        """Take the right to write, for one run. Returns "" or a sentence about who has this session open as well.
+
+        Raises: SettingError where another process is running it right now.
+        """
+        who = self._lease.take() if self._lease is not None else ""
+        return (
+            f"this session is open in another kernel, too ({who}); what it added was read in" if who else ""
+        )
+
+    def end(self) -> None:
+        """Close the file, and let others write."""
+        handle, self._handle = self._handle, None
+        if handle is not None:
+            os.close(handle)
+        if self._lease is not None:
+            self._lease.give_back()
+
+    @contextlib.contextmanager
+    def alone(self) -> Iterator[str]:
+        """`begin`, and `end` however the block ends."""
+        try:
+            yield self.begin()
+        finally:
+            self.end()
 
     def append(self, event: Event) -> None:
         """Keep `event` (streamed pieces are not kept: the whole message follows them)."""
-        if event.saved:
-            with _uninterrupted():  # in memory and on disk, or in neither
-                self._write(event)
+        if not event.saved:
+            return
+        line = self._line(event)
+        try:
+            self.events.append(event)
+            self._write(line)
+        except KeyboardInterrupt:  # in memory and on disk, or in neither: the interrupt waits
+            if self._on_disk() == self._size:
+                self._write(line)
+            else:
+                self._size += len(line)
+            raise
 
-    def _write(self, event: Event) -> None:
-        self.events.append(event)
+    def _line(self, event: Event) -> bytes:
+        if self.path is None:
+            return b""
+        # A line that was torn, by a killed kernel or a full disk, must spoil only itself.
+        return (b"\n" if self._torn else b"") + _line(event).encode("utf-8", "replace") + b"\n"
+
+    def _write(self, line: bytes) -> None:
         if self.path is None:
             return
-        line = json.dumps(_redacted(event.to_dict()), ensure_ascii=False, default=str)
-        # A line that was torn, by a killed kernel or a full disk, must spoil only itself.
-        data = (b"\n" if self._torn else b"") + line.encode("utf-8", "replace") + b"\n"
         try:
-            handle = _opened(self.path)
-            try:
-                self._torn = os.write(handle, data) < len(data)
-                if self._torn:
-                    raise OSError("the disk is full")
-            finally:
-                os.close(handle)
+            written = os.write(self._opened(self.path), line)
+            self._size += written
+            self._torn = written < len(line)
+            if self._torn:
+                raise OSError("the disk is full")
         except OSError as error:
             raise StoreError(f"the transcript {self.path.name} could not be written: {error}") from error
+
+    def _opened(self, path: pathlib.Path) -> int:
+        """The file, open for appending from its first line of a run to the run's end."""
+        if self._handle is not None and os.fstat(self._handle).st_nlink == 0:  # deleted or put anew meanwhile
+            os.close(self._handle)
+            self._handle = None
+        if self._handle is None:
+            self._handle = os.open(private_file(path), os.O_WRONLY | os.O_APPEND)
+            self._size = os.fstat(self._handle).st_size
+        return self._handle
+
+    def _on_disk(self) -> int:
+        return os.fstat(self._handle).st_size if self._handle is not None else self._size
 
     def runs(self) -> list[list[Event]]:
         """The events, one list a run, in order; a run that goes on with another one is joined to it."""
@@ -103,30 +161,6 @@ def until_step(turn: Sequence[Event], step: int) -> list[Event]:
 
 
 _ENDINGS = (events.Answered, events.Consolidated, events.RunEnded)
-
-
-@contextlib.contextmanager
-def _uninterrupted() -> Iterator[None]:
-    """Let an interrupt wait until the block is done. Blocking the signal would not do: another thread gets it."""
-    held: list[tuple[int, FrameType | None]] = []
-    before = signal.getsignal(signal.SIGINT)
-    main = threading.current_thread() is threading.main_thread() and callable(before)
-    if main:
-        signal.signal(signal.SIGINT, lambda number, frame: held.append((number, frame)))
-    try:
-        yield
-    finally:
-        if main:
-            signal.signal(signal.SIGINT, before)
-    if held and callable(before):
-        before(*held[0])
-
-
-def _opened(path: pathlib.Path) -> int:
-    try:
-        return os.open(path, os.O_WRONLY | os.O_APPEND)
-    except FileNotFoundError:
-        return os.open(private_file(path), os.O_WRONLY | os.O_APPEND)
 
 
 def read(path: pathlib.Path) -> list[Event]:
@@ -308,6 +342,15 @@ def _redacted(value: Any) -> Any:
         return value
     kept = {_IDS.get(str(value.get("type")), ""), "data" if {"mime", "media_type"} & value.keys() else ""}
     return {_redacted(str(k)): v if k in kept else _redacted(v) for k, v in value.items()}
+
+
+_encode = json.JSONEncoder(ensure_ascii=False, default=str).encode
+
+
+def _line(event: Event) -> str:
+    """The event as its line in the file. Only where the line may hold a secret is it looked through value by value."""
+    line = _encode(event.to_dict())
+    return _encode(_redacted(json.loads(line))) if may_hold_secret(line) else line
 
 
 def _secret_thinking(block: Any) -> bool:

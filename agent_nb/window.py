@@ -62,19 +62,26 @@ class Sizes:
     """Tokens of messages and texts, each estimated once, so that a long run costs the same per step as a short one."""
 
     def __init__(self) -> None:
-        self._messages: dict[int, tuple[Json, int]] = {}
+        self._counted: dict[int, tuple[Sequence[Json], int, int]] = {}
+        self._schemas: tuple[list[Json], int] = ([], 0)
         self._texts: dict[str, int] = {}
 
     def messages(self, messages: Sequence[Json]) -> int:
-        """Tokens of these messages together; a message never changes once it stands in the history."""
-        total = 0
-        for message in messages:
-            known = self._messages.get(id(message))
-            if known is None or known[0] is not message:
-                size = sum(4 + _block_size(block) for block in message["content"])
-                self._messages[id(message)] = known = (message, size)
-            total += known[1]
-        return total
+        """Tokens of these messages together. They grow at the end; only the last one may still be replaced."""
+        if not messages:
+            return 0
+        of, upto, total = self._counted.get(id(messages), (None, 0, 0))
+        if of is not messages or upto >= len(messages):
+            upto, total = 0, 0
+        total += sum(map(_message_size, messages[upto:-1]))
+        self._counted[id(messages)] = (messages, len(messages) - 1, total)
+        return total + _message_size(messages[-1])
+
+    def schemas(self, tools: list[Json]) -> int:
+        """Tokens of the tools' schemas."""
+        if tools != self._schemas[0]:
+            self._schemas = (tools, estimate_tokens(json.dumps(tools, ensure_ascii=False)))
+        return self._schemas[1]
 
     def text(self, text: str) -> int:
         """Tokens of a text."""
@@ -127,8 +134,8 @@ def build(
     messages = _with_block(earlier + task.messages, plan)
     sizes = {name: known.text(text) for name, text in system.items()}
     sizes |= {
-        "tools": known.text(json.dumps(tools, ensure_ascii=False)),
-        "earlier turns": known.messages(earlier),
+        "tools": known.schemas(tools),
+        "earlier turns": sum(map(known.messages, kept)),
         "this turn": known.messages(task.messages),
         "plan": estimate_tokens(plan) if plan else 0,
     }
@@ -158,6 +165,10 @@ def _recent(turns: Sequence[list[Json]], known: Sizes, folded: int = 0) -> tuple
         kept.insert(0, turn)
     gone = folded + len(turns) - len(kept)
     return kept, [f"{gone} earlier turn{'s' if gone > 1 else ''} of this session"] if gone else []
+
+
+def _message_size(message: Json) -> int:
+    return sum(4 + _block_size(block) for block in message["content"])
 
 
 def _block_size(block: Json) -> int:

@@ -26,7 +26,7 @@ SLOW = {
     "offline": ["answers", "conversation", "flights", "memories", "traps", "unseen"],
     "soak": ["killed_writers"],
     "showing": ["views_board", "views_html", "views_markdown"],
-    "tests": ["interrupts"],
+    "tests": ["kills", "lease", "interrupts"],
     "tools": ["chart", "python", "result", "sql"],
 }
 

@@ -9,7 +9,7 @@ import pytest
 
 PACKAGE = pathlib.Path(__file__).parent.parent / "agent_nb"
 FILES = sorted(PACKAGE.rglob("*.py"))
-VALUES = {"errors", "events", "limits", "figures", "memory.record", "tokens", "redact", "places"}
+VALUES = {"errors", "events", "limits", "figures", "memory.record", "tokens", "redact", "lease", "places"}
 CONTRACTS = {
     "task",
     "approval",

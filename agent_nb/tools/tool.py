@@ -235,20 +235,22 @@ class Toolbox:
         """Check, call and show. What goes wrong becomes an observation, but for an interrupt and the end of time."""
         begun = time.perf_counter()
         given = input if isinstance(input, dict) else {}
-        seen = Observation(id, name, given, ok=False, content=[])
         mounted = self._tools.get(name)
         if mounted is None:
-            return dataclasses.replace(seen, content=result.error(self._unknown(name)), kind="unknown_tool")
-        seen = dataclasses.replace(seen, effect=mounted.effect)
+            told = result.error(self._unknown(name))
+            return Observation(id, name, given, ok=False, content=told, kind="unknown_tool")
         try:
             checked = self.validate(name, input)
         except ToolInputError as error:
-            return dataclasses.replace(seen, content=_input_error(error), kind="bad_input")
-        key = f"{name} {json.dumps(checked, sort_keys=True, default=str)}"
+            told = _input_error(error)
+            return Observation(
+                id, name, given, ok=False, content=told, effect=mounted.effect, kind="bad_input"
+            )
+        key = f"{name} {json.dumps(checked, sort_keys=True, default=str)}" if mounted.cached else ""
         if mounted.cached and key in self._cache:
             return _again(self._cache[key], id, begun)
-        seen = self._call(mounted, dataclasses.replace(seen, input=checked))
-        seen = dataclasses.replace(seen, ms=_ms(begun))
+        seen = Observation(id, name, checked, ok=False, content=[], effect=mounted.effect)
+        seen = dataclasses.replace(self._call(mounted, seen), ms=_ms(begun))
         if mounted.effect != "read":
             self._cache.clear()
         elif mounted.cached and seen.ok:
