@@ -3,8 +3,11 @@
 Against a limit measured in the same run: appending the same transcript to a file line by line, and nothing else.
 """
 
+import json
 import os
 import platform
+import subprocess
+import sys
 import tempfile
 import time
 
@@ -47,12 +50,15 @@ class Answering(ScriptedModel):
 def run(steps: int) -> tuple[float, int]:
     """(CPU milliseconds a step, bytes of transcript)."""
     model = Answering(replies(steps), stream=False)
-    session = Session(model, tools=[add], memory=None, limits=Limits(steps=steps + 1), name=f"bench-{steps}")
+    name = f"bench-{steps}-{time.monotonic_ns()}"
+    session = Session(
+        model, tools=[add], memory=None, limits=Limits(steps=steps + 2, tokens=10**9), name=name
+    )
     started = time.process_time()
     result = session.run("add numbers")
     spent = time.process_time() - started
     assert result.done, result.reason
-    path = os.path.join(os.environ["AGENT_NB_HOME"], "sessions", f"bench-{steps}.jsonl")
+    path = os.path.join(os.environ["AGENT_NB_HOME"], "sessions", f"{name}.jsonl")
     return spent * 1000 / steps, os.path.getsize(path)
 
 
@@ -67,17 +73,34 @@ def limit(size: int, lines: int, folder: str) -> float:
     return (time.process_time() - started) * 1000
 
 
+def peers(lengths: list[int]) -> dict[str, dict[str, float]]:
+    """The same of other loops, by the Python of AGENT_NB_PEERS (or this one); empty where none is installed."""
+    script = os.path.join(os.path.dirname(os.path.abspath(__file__)), "peers_loop.py")
+    python = os.environ.get("AGENT_NB_PEERS", sys.executable)
+    done = subprocess.run([python, script, *map(str, lengths)], capture_output=True, text=True, check=True)
+    return json.loads(done.stdout.splitlines()[-1])
+
+
 if __name__ == "__main__":
     print(f"agent_nb {agent_nb.__version__}, Python {platform.python_version()}, {os.cpu_count()} cores")
+    lengths = [20, 200, 2000]
     with tempfile.TemporaryDirectory() as folder:
         os.environ["AGENT_NB_HOME"] = folder
         run(5)
-        first = None
-        for steps in (20, 200, 1000):
-            ms, size = run(steps)
+        ours = {}
+        for steps in lengths:
+            measured = [run(steps) for _ in range(3 if steps < 1_000 else 1)]
+            ours[steps], size = min(measured)
             floor = limit(size, steps * 7, folder) / steps
-            first = first or ms
-            print(
-                f"{steps:5} steps: {ms:.2f} CPU ms a step ({ms / first:.2f} × that of 20 steps), "
-                f"{size / steps / 1024:.1f} KiB a step; writing alone {floor:.3f} ms, ratio {ms / floor:.0f}"
-            )
+            print(f"{steps:5} steps: {ours[steps]:.2f} CPU ms a step; writing its lines alone {floor:.3f} ms")
+    others = peers(lengths)
+    for name, figures in others.items():
+        print(f"{name}: " + ", ".join(f"{ms:.2f} CPU ms a step of {steps}" for steps, ms in figures.items()))
+    if others:
+        fastest = min(figures["20"] for figures in others.values())
+        ratios = ", ".join(f"{ours[steps] / fastest:.2f} at {steps}" for steps in lengths)
+        print(f"ours against the fastest of them at 20 steps: {ratios} (ratio)")
+    else:
+        print(
+            "no peer is installed: set AGENT_NB_PEERS to a Python with smolagents, langgraph, pydantic-ai-slim"
+        )
