@@ -118,7 +118,8 @@ def secret_values(*namespaces: Mapping[str, Any]) -> list[str]:
         value
         for namespace in namespaces
         for name in list(namespace)
-        if type(name) is str and secret_name(name)
+        # A long session keeps thousands of results as _r1, _r2, ….
+        if type(name) is str and not (name[:2] == "_r" and name[2:].isdigit()) and secret_name(name)
         if type(value := namespace.get(name)) is str and 6 <= len(value) <= 10_000
         if len(value) >= 16 or not _COMMON.fullmatch(value)
     }

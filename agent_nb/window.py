@@ -203,7 +203,7 @@ def status_line(task: Task, limits: Limits, seconds: float) -> str:
     left = [f"step {task.steps} of {limits.steps}", f"{task.usage.tokens:,} of {limits.tokens:,} tokens"]
     if limits.cost is not None:
         left.append(f"${task.usage.cost or 0:.4f} of ${limits.cost:g}")
-    failed = sum(not seen.ok for seen in task.observations)
+    failed = [seen.ok for seen in task.observations].count(False)
     if failed:
         left.append(f"{failed} of {len(task.observations)} calls failed so far")
     return f"[{' · '.join(left)} · {seconds:.0f} of {limits.seconds:g} s used]"
