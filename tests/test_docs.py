@@ -78,3 +78,13 @@ def test_example_runs(code, capsys):
 def test_linked_files_exist(page):
     missing = [link for link in LINK.findall(page.read_text("utf-8")) if not (page.parent / link).exists()]
     assert not missing
+
+
+def test_no_file_holds_both_sides_of_a_merge():
+    marks = re.compile(r"^(<{7}|\|{7}|>{7})( |$)", re.MULTILINE)
+    listed = subprocess.run(["git", "ls-files", "-z"], capture_output=True, text=True, cwd=ROOT)
+    files = [ROOT / name for name in listed.stdout.split("\0") if name] or PAGES
+    torn = [
+        str(file) for file in files if file.is_file() and marks.search(file.read_text("utf-8", "replace"))
+    ]
+    assert not torn
