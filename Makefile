@@ -6,7 +6,7 @@ MARKED = kernel or browser or notebook or slow
 
 .PHONY: demo lab test quick check bench soak venv browser clean
 
-venv: $(VENV)/.test
+venv: $(VENV)/.test  ## the environment that all of these work in
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)
@@ -38,7 +38,7 @@ browser:  ## Chromium and a font with Chinese glyphs, for the tests that look at
 	@command -v chromium >/dev/null && fc-list | grep -qi 'noto sans cjk' || \
 	  { apt-get update -q && apt-get install -y -q chromium fonts-noto-cjk fontconfig; }
 
-test: check browser  ## everything
+test: check browser  ## lint, types and all tests
 	$(BIN)/pytest
 
 soak: $(VENV)/.test  ## long series of interrupts and kills at random moments
@@ -48,5 +48,5 @@ soak: $(VENV)/.test  ## long series of interrupts and kills at random moments
 bench: $(VENV)/.test  ## the figures that README and docs claim
 	for file in benchmarks/bench_*.py; do $(BIN)/python $$file || exit 1; done
 
-clean:
+clean:  ## away with the environment and all caches
 	rm -rf $(VENV) build dist .demo .pytest_cache .mypy_cache .ruff_cache .hypothesis

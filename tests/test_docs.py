@@ -6,6 +6,7 @@ import pathlib
 import re
 import subprocess
 import sys
+import tomllib
 
 import pytest
 
@@ -88,3 +89,26 @@ def test_no_file_holds_both_sides_of_a_merge():
         str(file) for file in files if file.is_file() and marks.search(file.read_text("utf-8", "replace"))
     ]
     assert not torn
+
+
+def test_the_guide_lists_all_its_sections_in_their_order():
+    lines = (ROOT / "docs" / "guide.md").read_text("utf-8").splitlines()
+    listed = re.findall(r"\[([^]]+)\]\(#([^)]+)\)", "\n".join(lines[: lines.index("## What it can read")]))
+    named = [line.lstrip("# ") for line in lines if line.startswith(("## ", "### "))]
+    assert [(name, name.lower().replace(" ", "-")) for name in named] == listed
+
+
+def test_decisions_are_numbered_without_gaps():
+    numbers = [int(page.name[:4]) for page in sorted((ROOT / "docs" / "decisions").glob("*.md"))]
+    assert numbers == list(range(1, len(numbers) + 1))
+
+
+def test_pages_name_the_extras_that_there_are():
+    extras = set(
+        tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]["optional-dependencies"]
+    )
+    named = set()
+    for page in PAGES:
+        for extra in re.findall(r"(?:agent_nb|'\.)\[([a-z, -]+)\]", page.read_text("utf-8")):
+            named |= set(extra.split(","))
+    assert {"data", "semantic", "semantic-large", "postgres"} <= named <= extras

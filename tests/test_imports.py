@@ -17,6 +17,7 @@ CONTRACTS = {
     "result",
     "models.protocol",
     "tools.tool",
+    "memory.schema",
     "memory.store",
     "evidence",
 }

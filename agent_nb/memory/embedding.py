@@ -13,7 +13,7 @@ import time
 import weakref
 from typing import TYPE_CHECKING, Any
 
-from . import chunks, draft, embed, store
+from . import chunks, draft, embed, lacking, store
 from .calling import ANSWER_S, Caller
 
 if TYPE_CHECKING:
@@ -105,11 +105,11 @@ class Embedding:
 
     def wrote(self, records: list[MemoryRecord]) -> None:
         """These were committed; those without a vector are caught up with, before all others."""
-        lacking = [record for record in records if record.embedder != self.name and record.status == "active"]
-        if lacking:
+        without = [record for record in records if record.embedder != self.name and record.status == "active"]
+        if without:
             with self._changed:
                 room = max(0, FRESH - len(self._fresh))
-                self._fresh |= {record.id: record for record in lacking[:room]}
+                self._fresh |= {record.id: record for record in without[:room]}
             self.wake()
 
     def question(self, text: str) -> Vector | None:
@@ -134,8 +134,8 @@ class Embedding:
         """Records may have been written or come back by other ways."""
         if not self._filling:
             with self._store.reading() as db:
-                lacking = store.lacking(db, self._user, self.name, "", "", len(self._refused) + 1)
-            if any(record.id not in self._refused for record in lacking):
+                left = lacking.some(db, self._user, self.name, "", "", len(self._refused) + 1)
+            if any(record.id not in self._refused for record in left):
                 self.wake()
 
     def wake(self) -> None:
@@ -149,8 +149,8 @@ class Embedding:
         if not self._opened:
             self._opened, self._older = datetime.datetime.now(datetime.UTC).isoformat(), True
             with self._store.reading() as db:
-                lacking = store.is_lacking(db, self._user, self.name, self.dim)
-            if lacking:
+                is_behind = lacking.is_any(db, self._user, self.name, self.dim)
+            if is_behind:
                 self.wake()
 
     def wait(self, timeout_s: float) -> bool:
@@ -164,7 +164,7 @@ class Embedding:
     def waiting(self) -> int:
         """How many active records lack a vector of this embedder."""
         with self._store.reading() as db:
-            return store.count_lacking(db, self._user, self.name)
+            return lacking.count(db, self._user, self.name)
 
     def told(self) -> Json:
         """How many active records wait for a vector, and the line that the embedder failed with ("" where not)."""
@@ -309,7 +309,7 @@ class Embedding:
         if done and self._mine():
             with self.at_store, self._store.writing(self._user) as db:
                 for record, vector in done:
-                    store.give_vector(db, self._user, record, self.name, vector)
+                    lacking.give(db, self._user, record, self.name, vector)
         with self._changed:
             for id in tried:
                 self._fresh.pop(id, None)
@@ -320,10 +320,10 @@ class Embedding:
         limit = ROUND + len(self._refused)
         before = self._opened if self._older else ""
         with self.at_store, self._store.reading() as db:
-            if before and store.misfit(db, self._user, self.name, self.dim):
+            if before and lacking.misfit(db, self._user, self.name, self.dim):
                 with self._store.writing(self._user) as db:
-                    store.drop_misfits(db, self._user, self.name, self.dim)
-            records = store.lacking(db, self._user, self.name, before, after, limit)
+                    lacking.drop_misfits(db, self._user, self.name, self.dim)
+            records = lacking.some(db, self._user, self.name, before, after, limit)
         return [record for record in records if record.id not in self._refused]
 
     def _embedded(self, records: list[MemoryRecord]) -> list[bytes | None]:
@@ -357,7 +357,7 @@ class Embedding:
         import numpy as np
 
         with self._store.reading() as db:
-            blobs = store.some_vectors(db, self._user, self.name, SAMPLE)
+            blobs = lacking.some_vectors(db, self._user, self.name, SAMPLE)
         rows = np.array([np.frombuffer(blob, np.float32) for blob in blobs if len(blob) == 4 * self.dim])
         if len(rows) < 8:
             return 0.2, 0.8

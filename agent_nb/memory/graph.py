@@ -100,7 +100,7 @@ def catch_up(db: Any, user: str) -> None:
 
 def edges(db: Any, user: str, names: tuple[str, ...] = ()) -> list[tuple[str, str, str, str]]:
     """(record, subject, relation, object) of what the active records state; of these relations only, if any."""
-    marks = f" AND t.relation IN ({','.join('?' * len(names))})" if names else ""
+    marks = f" AND t.relation IN ({store.marks_for(names)})" if names else ""
     query = (
         "SELECT t.record, t.subject, t.relation, t.object FROM triples t JOIN records r ON r.id=t.record"
         f" WHERE t.user=? AND r.user=? AND r.status='active'{marks} ORDER BY t.record, t.subject, t.relation, t.object"
@@ -163,7 +163,7 @@ def constraints(db: Any, user: str, question: str) -> list[Constraint]:
             found[id] = (hard, f"{subject} {shown} {object}; {way}")
     if not found:
         return []
-    marks = ",".join("?" * len(found))
+    marks = store.marks_for(found)
     records = store.select(db, user, f"id IN ({marks})", list(found))
     return sorted((Constraint(r, *found[r.id]) for r in records), key=lambda c: not c.hard)
 

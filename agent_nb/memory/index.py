@@ -254,9 +254,8 @@ class Index:
             return
         numbers = list(missing)
         with self._reading() as db:
-            for start in range(0, len(numbers), 500):
-                some = numbers[start : start + 500]
-                query = f"SELECT n, data FROM records WHERE user=? AND n IN ({','.join('?' * len(some))})"
+            for some, marks in store.in_parts(numbers):
+                query = f"SELECT n, data FROM records WHERE user=? AND n IN ({marks})"
                 for number, data in db.execute(query, (self.user, *some)):
                     self._rows[missing[number]] = data
 

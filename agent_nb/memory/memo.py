@@ -29,7 +29,7 @@ class Memo:
 
 def standing(db: Any, user: str) -> list[MemoryRecord]:
     """Active records of the types that a memo tells."""
-    marks = ",".join("?" * len(TYPES))
+    marks = store.marks_for(TYPES)
     rows = db.execute(
         f"SELECT data FROM records WHERE user=? AND status='active' AND type IN ({marks})"
         " ORDER BY recorded DESC LIMIT ?",

@@ -22,7 +22,8 @@ from ..places import private_file
 from .index import K1 as BM25_K1
 from .index import B as BM25_B
 from .index import Index
-from .store import Connection, Store, load, migrate, tables
+from .schema import migrate, tables
+from .store import Connection, Store, load, marks_for
 
 Json = dict[str, Any]
 
@@ -134,7 +135,7 @@ class PickleStore(Store):
                 if not named or not set(named) <= set(known.get(name, ())):
                     raise ValueError(f"version {version} has no such columns of {name!r}")
                 db.execute(f"DELETE FROM {name}")
-                marks = ",".join("?" * len(named))
+                marks = marks_for(named)
                 db.executemany(f"INSERT INTO {name} ({_listed(named)}) VALUES ({marks})", rows[name])
             for (text,) in db.execute("SELECT data FROM records").fetchall():
                 load(text)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from ..errors import StoreError
-from . import dialect, store
+from . import dialect, schema
 
 if TYPE_CHECKING:
     import psycopg
@@ -44,7 +44,7 @@ def prepare(connection: psycopg.Connection[Any]) -> str:
     Only a role that may make tables can do it; others are told to ask one. Raises StoreError in one line.
     """
     version = _version(connection)
-    newest = len(store._MIGRATIONS)
+    newest = len(schema.MIGRATIONS)
     if version > newest:
         raise StoreError(f"the memory is of a newer version ({version}); update agent_nb to open it")
     if version < newest:
@@ -114,11 +114,11 @@ def _migrate(connection: psycopg.Connection[Any]) -> None:
             # Rows that are moved to a new table must be seen by its owner; all of this is one transaction.
             for table in _closed(connection):
                 connection.execute(f'ALTER TABLE "{table}" NO FORCE ROW LEVEL SECURITY'.encode())
-            for number in range(_version(connection), len(store._MIGRATIONS)):
-                for statement in filter(str.strip, store._MIGRATIONS[number].split(";")):
+            for number in range(_version(connection), len(schema.MIGRATIONS)):
+                for statement in filter(str.strip, schema.MIGRATIONS[number].split(";")):
                     connection.execute(dialect.definition(statement).encode())
             connection.execute("DELETE FROM version")
-            connection.execute("INSERT INTO version VALUES (%s)", (len(store._MIGRATIONS),))
+            connection.execute("INSERT INTO version VALUES (%s)", (len(schema.MIGRATIONS),))
             _secure(connection)
     except psycopg.errors.InsufficientPrivilege as error:
         said = error.diag.message_primary

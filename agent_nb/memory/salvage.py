@@ -13,7 +13,7 @@ from typing import Any
 
 from ..errors import StoreError
 from ..places import private_file
-from . import store
+from . import schema, store
 
 Json = dict[str, Any]
 
@@ -157,9 +157,9 @@ def _moved(old: pathlib.Path, new: pathlib.Path) -> tuple[dict[str, int], dict[s
         version = 0
         with contextlib.suppress(sqlite3.DatabaseError, UnicodeDecodeError):
             version = int(source.execute("PRAGMA user_version").fetchone()[0])
-        newest = version not in range(1, len(store._MIGRATIONS) + 1)
-        store.migrate(target, None if newest else version)
-        for table, columns in store.tables(target).items():
+        newest = version not in range(1, len(schema.MIGRATIONS) + 1)
+        schema.migrate(target, None if newest else version)
+        for table, columns in schema.tables(target).items():
             if table == "sqlite_sequence":
                 continue
             target.execute("BEGIN")
@@ -167,7 +167,7 @@ def _moved(old: pathlib.Path, new: pathlib.Path) -> tuple[dict[str, int], dict[s
             target.execute("COMMIT")
             if saved or failed:
                 rows[table], lost[table] = saved, failed
-        store.migrate(target)
+        schema.migrate(target)
     return {t: n for t, n in rows.items() if n}, {t: n for t, n in lost.items() if n}
 
 
@@ -176,7 +176,7 @@ def _rows(
 ) -> tuple[int, int]:
     """Copy what can be read; how many rows that were, and how many could not be read or did not fit."""
     names = ", ".join(f'"{name}"' for name in columns)
-    into = f"INSERT INTO {table} ({names}) VALUES ({','.join('?' * len(columns))})"
+    into = f"INSERT INTO {table} ({names}) VALUES ({store.marks_for(columns)})"
     saved = failed = 0
     for row in _readable(source, f"SELECT rowid, {names} FROM {table} NOT INDEXED"):
         if row is None:

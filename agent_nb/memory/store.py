@@ -10,114 +10,25 @@ import json
 import pathlib
 import sqlite3
 import threading
-import time
 import warnings
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from typing import Any, Protocol
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from typing import Any, Protocol, TypeVar
 
 from ..errors import StoreError, one_line
 from ..places import network_kind, private_file
+from . import schema
 from .record import TYPES, MemoryRecord
 
 Json = dict[str, Any]
+T = TypeVar("T")
 
-_MIGRATIONS = [
-    """
-    CREATE TABLE records (
-        id TEXT PRIMARY KEY, user TEXT NOT NULL, status TEXT NOT NULL, recorded TEXT NOT NULL,
-        superseded_by TEXT NOT NULL, normal TEXT NOT NULL, key TEXT NOT NULL,
-        terms TEXT NOT NULL, embedder TEXT NOT NULL, vector BLOB, data TEXT NOT NULL);
-    CREATE INDEX records_user ON records (user, status);
-    CREATE INDEX records_normal ON records (user, normal);
-    CREATE INDEX records_key ON records (user, key);
-    CREATE TABLE log (n INTEGER PRIMARY KEY, user TEXT NOT NULL, at TEXT NOT NULL, action TEXT NOT NULL,
-        id TEXT NOT NULL, detail TEXT NOT NULL);
-    CREATE INDEX log_user ON log (user, n);
-    CREATE TABLE changes (user TEXT PRIMARY KEY, n INTEGER NOT NULL);
-    """,
-    # What was written when, so that an open index reads only what is new; columns that are counted and filtered.
-    """
-    ALTER TABLE records ADD COLUMN changed INTEGER NOT NULL DEFAULT 0;
-    ALTER TABLE records ADD COLUMN type TEXT AS (json_extract(data, '$.type'));
-    ALTER TABLE records ADD COLUMN source TEXT AS (json_extract(data, '$.source'));
-    ALTER TABLE records ADD COLUMN session TEXT AS (json_extract(data, '$.session'));
-    ALTER TABLE records ADD COLUMN expires TEXT AS (json_extract(data, '$.expires'));
-    ALTER TABLE changes ADD COLUMN emptied INTEGER NOT NULL DEFAULT 0;
-    CREATE INDEX records_changed ON records (user, changed);
-    CREATE INDEX records_kind ON records (user, status, type, source);
-    CREATE INDEX records_chain ON records (user, superseded_by);
-    """,
-    # Every record has a number of its own, growing with each one written and never given twice: what an index calls
-    # a record by. The vector stands last, so that reading the other columns never walks over it.
-    """
-    CREATE TABLE numbered (
-        n INTEGER PRIMARY KEY AUTOINCREMENT, id TEXT NOT NULL UNIQUE, user TEXT NOT NULL, status TEXT NOT NULL,
-        recorded TEXT NOT NULL, superseded_by TEXT NOT NULL, normal TEXT NOT NULL, key TEXT NOT NULL,
-        terms TEXT NOT NULL, changed INTEGER NOT NULL DEFAULT 0, data TEXT NOT NULL, embedder TEXT NOT NULL,
-        type TEXT AS (json_extract(data, '$.type')), source TEXT AS (json_extract(data, '$.source')),
-        session TEXT AS (json_extract(data, '$.session')), expires TEXT AS (json_extract(data, '$.expires')),
-        vector BLOB);
-    INSERT INTO numbered (id, user, status, recorded, superseded_by, normal, key, terms, changed, data, embedder,
-        vector) SELECT id, user, status, recorded, superseded_by, normal, key, terms, changed, data, embedder, vector
-        FROM records ORDER BY rowid;
-    DROP TABLE records;
-    ALTER TABLE numbered RENAME TO records;
-    CREATE INDEX records_user ON records (user, status);
-    CREATE INDEX records_normal ON records (user, normal);
-    CREATE INDEX records_key ON records (user, key);
-    CREATE INDEX records_changed ON records (user, changed);
-    CREATE INDEX records_kind ON records (user, status, type, source);
-    CREATE INDEX records_chain ON records (user, superseded_by);
-    """,
-    # Forgetting: what was marked when, and each user's own settings.
-    """
-    CREATE TABLE marks (user TEXT NOT NULL, record TEXT NOT NULL, day INTEGER NOT NULL, PRIMARY KEY (user, record));
-    CREATE TABLE settings (user TEXT NOT NULL, name TEXT NOT NULL, value TEXT NOT NULL, PRIMARY KEY (user, name));
-    CREATE INDEX records_ends ON records (user, status, expires);
-    """,
-    # Which version of the tokeniser made a user's terms; what the user calls by several names; when things happened.
-    """
-    ALTER TABLE records ADD COLUMN created TEXT AS (json_extract(data, '$.created'));
-    ALTER TABLE changes ADD COLUMN tokens INTEGER NOT NULL DEFAULT 1;
-    CREATE TABLE synonyms (n INTEGER PRIMARY KEY AUTOINCREMENT, user TEXT NOT NULL, term TEXT NOT NULL,
-        means TEXT NOT NULL, UNIQUE (user, term, means));
-    """,
-    # What records state of how things are related; see `graph`.
-    """
-    CREATE TABLE triples (user TEXT NOT NULL, record TEXT NOT NULL, subject TEXT NOT NULL, relation TEXT NOT NULL,
-        object TEXT NOT NULL);
-    CREATE INDEX triples_relation ON triples (user, relation);
-    CREATE INDEX triples_record ON triples (user, record);
-    """,
-    # What each record is about, by which contradictions are found; and what records were before they changed.
-    """
-    CREATE TABLE topics (user TEXT NOT NULL, id TEXT NOT NULL, topic TEXT NOT NULL, PRIMARY KEY (user, id));
-    CREATE INDEX topics_user ON topics (user, topic);
-    CREATE TABLE undo (n INTEGER PRIMARY KEY AUTOINCREMENT, user TEXT NOT NULL, change TEXT NOT NULL, id TEXT NOT NULL,
-        action TEXT NOT NULL, at TEXT NOT NULL, before TEXT NOT NULL);
-    CREATE INDEX undo_user ON undo (user, id);
-    CREATE INDEX undo_change ON undo (user, change);
-    """,
-    # What has no vector of the present embedder is found without reading the records that have one.
-    """
-    CREATE INDEX records_lacking ON records (user, status, embedder, id);
-    """,
-    # Turns that wait to be distilled; and what was said in passing, counted until it is promoted.
-    """
-    CREATE TABLE queue (n INTEGER PRIMARY KEY AUTOINCREMENT, user TEXT NOT NULL, run TEXT NOT NULL, at TEXT NOT NULL,
-        turn TEXT NOT NULL, state TEXT NOT NULL, tries INTEGER NOT NULL, error TEXT NOT NULL, next_try TEXT NOT NULL,
-        UNIQUE (user, run));
-    CREATE INDEX queue_due ON queue (user, state, next_try);
-    CREATE TABLE heard (user TEXT NOT NULL, topic TEXT NOT NULL, text TEXT NOT NULL, runs TEXT NOT NULL,
-        session TEXT NOT NULL, last TEXT NOT NULL, PRIMARY KEY (user, topic));
-    """,
-]
 BUSY_S = 20.0
 SOME = 400
 """Ids that one statement names; SQLite takes 999 parameters."""
 TYPE_CODES = {type: code for code, type in enumerate(TYPES)}
 _FIELDS = frozenset(field.name for field in dataclasses.fields(MemoryRecord))
-_CHANGED = "(SELECT n FROM changes WHERE user=?)"
+CHANGED = "(SELECT n FROM changes WHERE user=?)"
+"""What a written row notes as its last change; its parameter is the user."""
 
 
 class Connection(Protocol):
@@ -178,7 +89,7 @@ class Store:
 
     def _prepared(self, db: sqlite3.Connection) -> None:
         """What is done to a file that was just opened."""
-        migrate(db)
+        schema.migrate(db)
 
     @contextlib.contextmanager
     def reading(self) -> Iterator[Connection]:
@@ -296,7 +207,7 @@ def put(
     """Insert a record with its index."""
     db.execute(
         "INSERT INTO records (id, user, status, recorded, superseded_by, normal, key, terms, embedder, vector, data,"
-        f" changed) VALUES (?,?,?,?,?,?,?,?,?,?,?,{_CHANGED})",
+        f" changed) VALUES (?,?,?,?,?,?,?,?,?,?,?,{CHANGED})",
         (
             record.id,
             record.user,
@@ -322,7 +233,7 @@ def listed(terms: Sequence[str]) -> str:
 def update(db: Connection, record: MemoryRecord) -> None:
     """Write the fields of a record whose text and index stay as they are."""
     db.execute(
-        f"UPDATE records SET status=?, superseded_by=?, data=?, changed={_CHANGED} WHERE id=? AND user=?",
+        f"UPDATE records SET status=?, superseded_by=?, data=?, changed={CHANGED} WHERE id=? AND user=?",
         (record.status, record.superseded_by, dump(record), record.user, record.id, record.user),
     )
 
@@ -339,82 +250,24 @@ def delete(db: Connection, user: str, id: str) -> None:
     db.execute("UPDATE changes SET emptied = n WHERE user=?", (user,))
 
 
+def marks_for(values: Collection[Any]) -> str:
+    """A question mark for each of the values that a statement names."""
+    return ",".join("?" * len(values))
+
+
+def in_parts(values: Sequence[T]) -> Iterator[tuple[Sequence[T], str]]:
+    """The values, as many at a time as one statement names, with their question marks."""
+    for start in range(0, len(values), SOME):
+        some = values[start : start + SOME]
+        yield some, marks_for(some)
+
+
 def owners(db: Connection, ids: Sequence[str]) -> dict[str, str]:
     """Id → user of those ids that are taken, whoever they belong to: an id is unique in the whole store."""
     found: dict[str, str] = {}
-    for start in range(0, len(ids), SOME):
-        some = ids[start : start + SOME]
-        rows = db.execute(f"SELECT id, user FROM records WHERE id IN ({','.join('?' * len(some))})", some)
-        found |= dict(rows.fetchall())
+    for some, marks in in_parts(ids):
+        found |= dict(db.execute(f"SELECT id, user FROM records WHERE id IN ({marks})", some).fetchall())
     return found
-
-
-def is_lacking(db: Connection, user: str, embedder: str, dim: int) -> bool:
-    """Whether any active record has no vector of `embedder` with that dimension; a quick look, not a count."""
-    query = "SELECT 1 FROM records WHERE user=? AND status='active' AND embedder{}? LIMIT 1"
-    other = any(db.execute(query.format(sign), (user, embedder)).fetchone() for sign in "<>")
-    return other or misfit(db, user, embedder, dim)
-
-
-def lacking(
-    db: Connection, user: str, embedder: str, before: str, after: str, limit: int
-) -> list[MemoryRecord]:
-    """Active records without a vector of `embedder`, by id from `after` on.
-
-    Those under another embedder only where they were recorded before that time (ISO text, "" for none of them): two
-    processes with different embedders would else take each other's vectors away for ever.
-    """
-    query = (
-        "SELECT data FROM records WHERE user=? AND status='active' AND embedder=? AND recorded<=? AND id>?"
-    )
-    named = "SELECT DISTINCT embedder FROM records WHERE user=? AND status='active' AND embedder<>?"
-    others = [row[0] for row in db.execute(named, (user, embedder))] if before else []
-    for name in dict.fromkeys(["", *others]):
-        values = (user, name, before if name else "9", after, limit)
-        rows = db.execute(query + " ORDER BY id LIMIT ?", values).fetchall()
-        if rows:
-            return [load(row[0]) for row in rows]
-    return []
-
-
-def count_lacking(db: Connection, user: str, embedder: str) -> int:
-    """How many active records have no vector of `embedder`."""
-    query = "SELECT count(*) FROM records WHERE user=? AND status='active' AND embedder<>?"
-    return int(db.execute(query, (user, embedder)).fetchone()[0])
-
-
-def misfit(db: Connection, user: str, embedder: str, dim: int) -> bool:
-    """Whether vectors of `embedder` are from when it had another dimension; some stand for all."""
-    return any(len(vector) != 4 * dim for vector in some_vectors(db, user, embedder, 16))
-
-
-def drop_misfits(db: Connection, user: str, embedder: str, dim: int) -> None:
-    """Take away the vectors of `embedder` that have another dimension."""
-    db.execute(
-        f"UPDATE records SET embedder='', vector=NULL, changed={_CHANGED}"
-        " WHERE user=? AND status='active' AND embedder=? AND length(vector)<>?",
-        (user, user, embedder, 4 * dim),
-    )
-
-
-def some_vectors(db: Connection, user: str, embedder: str, limit: int) -> list[bytes]:
-    """Vectors of active records, in no order that says anything about them."""
-    query = "SELECT vector FROM records WHERE user=? AND status='active' AND embedder=? ORDER BY id LIMIT ?"
-    return [row[0] for row in db.execute(query, (user, embedder, limit))]
-
-
-def give_vector(db: Connection, user: str, record: MemoryRecord, embedder: str, vector: bytes) -> bool:
-    """The vector of a record that was read earlier; False where it is gone, superseded or says something else."""
-    query = "SELECT data FROM records WHERE user=? AND id=? AND status='active'"
-    row = db.execute(query, (user, record.id)).fetchone()
-    now = load(row[0]) if row else None
-    if now is None or now.text != record.text:
-        return False
-    db.execute(
-        f"UPDATE records SET embedder=?, vector=?, data=?, changed={_CHANGED} WHERE user=? AND id=?",
-        (embedder, vector, dump(dataclasses.replace(now, embedder=embedder)), user, user, record.id),
-    )
-    return True
 
 
 def chain(db: Connection, user: str, id: str) -> list[MemoryRecord]:
@@ -424,15 +277,14 @@ def chain(db: Connection, user: str, id: str) -> list[MemoryRecord]:
     while ahead:
         some, ahead = ahead[:SOME], ahead[SOME:]
         seen.update(some)
-        marks = ",".join("?" * len(some))
+        marks = marks_for(some)
         query = "SELECT id, superseded_by FROM records"
         query += f" WHERE user=? AND (id IN ({marks}) OR superseded_by IN ({marks}))"
         for pair in db.execute(query, (user, *some, *some)).fetchall():
             ahead += [near for near in pair if near and near not in seen and near not in ahead]
     found: list[MemoryRecord] = []
-    for start in range(0, len(ids := sorted(seen)), SOME):
-        some = ids[start : start + SOME]
-        found += select(db, user, f"id IN ({','.join('?' * len(some))})", some)
+    for ids, marks in in_parts(sorted(seen)):
+        found += select(db, user, f"id IN ({marks})", ids)
     return sorted(found, key=lambda record: record.recorded)
 
 
@@ -484,41 +336,6 @@ def from_row(row: Json) -> MemoryRecord:
     for name in ("tags", "entities", "evidence"):
         row[name] = tuple(row.get(name) or ())
     return MemoryRecord(**row)
-
-
-def migrate(db: sqlite3.Connection, upto: int | None = None) -> None:
-    """Bring the tables to a version, the present one by default; each step is whole or not done."""
-    wanted = len(_MIGRATIONS) if upto is None else upto
-    for _ in range(3):
-        version = int(db.execute("PRAGMA user_version").fetchone()[0])
-        if max(version, wanted) > len(_MIGRATIONS):
-            newer = max(version, wanted)
-            raise StoreError(f"the memory is of a newer version ({newer}); update agent_nb to open it")
-        if version >= wanted:
-            return
-        db.execute("BEGIN IMMEDIATE")
-        try:
-            # Another process may have been faster while this one waited for the lock.
-            at = int(db.execute("PRAGMA user_version").fetchone()[0])
-            for number in range(at, wanted):
-                for statement in filter(str.strip, _MIGRATIONS[number].split(";")):
-                    db.execute(statement)
-                db.execute(f"PRAGMA user_version = {number + 1}")
-            db.execute("COMMIT")
-        except BaseException:
-            db.execute("ROLLBACK")
-            raise
-        time.sleep(0)
-
-
-def tables(db: sqlite3.Connection) -> dict[str, list[str]]:
-    """Table → its columns that are written (computed ones are not), as they stand in an open file."""
-    query = "SELECT name FROM sqlite_master WHERE type='table' AND (name NOT LIKE 'sqlite_%' OR name='sqlite_sequence')"
-    names = sorted(row[0] for row in db.execute(query).fetchall())
-    return {
-        name: [row[1] for row in db.execute(f'PRAGMA table_xinfo("{name}")').fetchall() if not row[6]]
-        for name in names
-    }
 
 
 @contextlib.contextmanager

@@ -19,7 +19,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from agent_nb.errors import AgentError, SettingError, StoreError
-from agent_nb.memory import Memory, dialect, postgres_schema, store
+from agent_nb.memory import Memory, dialect, postgres_schema, schema, store
 from agent_nb.memory.record import STATUSES
 
 HOSTILE = [
@@ -64,14 +64,14 @@ def shared(prepared):
 def test_every_table_and_column_of_the_file_is_on_the_server(shared):
     """A table that a later version adds gets there by the same migration, or this fails."""
     with Memory(":memory:") as memory, memory._store.reading() as db:
-        wanted = store.tables(db)
+        wanted = schema.tables(db)
         wanted.pop("sqlite_sequence", None)
         wanted = {t: {r[1] for r in db.execute(f"PRAGMA table_xinfo({t})").fetchall()} for t in wanted}
     with Memory(shared) as memory, memory._store.reading() as db:
         found = {table: set(columns) for table, columns in postgres_schema.tables(db).items()}
         assert found.pop("version") == {"n"}
         assert found == wanted
-        assert db.execute("SELECT n FROM version").fetchone() == (len(store._MIGRATIONS),)
+        assert db.execute("SELECT n FROM version").fetchone() == (len(schema.MIGRATIONS),)
         state = db.execute(
             "SELECT relname::text, relrowsecurity, relforcerowsecurity FROM pg_class JOIN pg_namespace n"
             " ON n.oid = relnamespace WHERE nspname = 'agent_nb' AND relkind = 'r'"
@@ -501,7 +501,7 @@ def test_a_migration_moves_the_rows_of_every_user(database, monkeypatch):
     DROP TABLE log;
     ALTER TABLE log2 RENAME TO log;
     """
-    monkeypatch.setattr(store, "_MIGRATIONS", [*store._MIGRATIONS, more])
+    monkeypatch.setattr(schema, "MIGRATIONS", [*schema.MIGRATIONS, more])
     with pytest.raises(StoreError, match="role"):
         Memory(database, "ana", None).log()
     owner = database.replace("app", "owner", 1)

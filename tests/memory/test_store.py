@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 
 from agent_nb.errors import SettingError, StoreError
-from agent_nb.memory import Memory, store
+from agent_nb.memory import Memory, schema, store
 
 WRITER = """
 import sys
@@ -140,7 +140,7 @@ def test_a_file_of_the_first_version_is_brought_up_to_date(tmp_path):
     with Memory(":memory:", embedder=None) as memory:
         record = memory.add("the refund window is 14 days")
     with contextlib.closing(sqlite3.connect(path)) as db:
-        db.executescript(store._MIGRATIONS[0] + "PRAGMA user_version = 1;")
+        db.executescript(schema.MIGRATIONS[0] + "PRAGMA user_version = 1;")
         row = (record.id, "default", "active", record.recorded.isoformat(), "", record.text, "", '["refund"]')
         db.execute("INSERT INTO records VALUES (?,?,?,?,?,?,?,?,'',NULL,?)", (*row, store.dump(record)))
         db.execute("INSERT INTO changes VALUES ('default', 1)")
@@ -162,7 +162,7 @@ def test_records_keep_their_order_and_vectors_when_they_are_numbered(tmp_path):
                 " FROM records ORDER BY n DESC"
             ).fetchall()
     with contextlib.closing(sqlite3.connect(path)) as db:
-        db.executescript(store._MIGRATIONS[0] + store._MIGRATIONS[1] + "PRAGMA user_version = 2;")
+        db.executescript(schema.MIGRATIONS[0] + schema.MIGRATIONS[1] + "PRAGMA user_version = 2;")
         db.executemany(
             "INSERT INTO records (id, user, status, recorded, superseded_by, normal, key, terms, embedder, vector,"
             " data, changed) VALUES (?,?,?,?,?,?,?,?,?,?,?,?)",
