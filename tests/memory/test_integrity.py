@@ -206,7 +206,7 @@ def test_a_backup_is_whole_while_others_write(path, tmp_path):
     writer.start()
     try:
         with Memory(path, embedder=None) as memory:
-            for number in range(5):
+            for number in range(3):
                 copy = tmp_path / f"copy{number}.db"
                 memory.backup(copy)
                 assert stat.S_IMODE(copy.stat().st_mode) == 0o600
