@@ -14,10 +14,11 @@ import dataclasses
 import itertools
 import json
 import re
+import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from .figures import SMALL, Figure, figures, values
+from .figures import SMALL, Figure, dated, figures, values
 
 FIRM = 16
 """So many evidenced numbers of an answer are taken for arithmetic among them."""
@@ -80,8 +81,10 @@ class Result:
 def trace(answer: str, seen: Iterable[tuple[str, str]]) -> list[Number]:
     """The numbers of `answer`, in order, each with its sources among `seen`: pairs of (name, text)."""
     told = list(seen)
-    known = [(name, text, sorted(abs(value) for value in values(text))) for name, text in told]
-    found = [(figure, _held(figure, known)) for figure in figures(answer)]
+    shown = list(figures(answer))
+    dates = any(figure.value is None for figure in shown)
+    known = [(name, dated(text) if dates else text, sorted(map(abs, values(text)))) for name, text in told]
+    found = [(figure, _held(figure, known)) for figure in shown]
     if all(number.sources for _, number in found):
         return [number for _, number in found]
     firm = [(n.text, n.value, f.high - abs(n.value), n.sources) for f, n in found if n.sources and n.value]
@@ -105,12 +108,27 @@ def invented(given: dict[str, Any], keys: Sequence[str], texts: Sequence[str]) -
     ids = {key: value for key, value in named.items() if _IDENTIFIER.fullmatch(value)}
     if not ids:
         return {}
-    told = "\n".join(texts).casefold()
-    return {
-        key: value
-        for key, value in ids.items()
-        if not re.search(rf"(?<![a-z0-9]){re.escape(value.casefold())}(?![a-z0-9])", told)
-    }
+    told = _folded("\n".join(texts))
+    return {key: value for key, value in ids.items() if not re.search(_spellings(value), told)}
+
+
+_DASH = "[-‐‑–—_ ]"
+
+
+def _spellings(identifier: str) -> str:
+    """A pattern for an identifier as people write it (A-1001, a1001, A 1001), not for a piece of a longer one."""
+    pieces = [
+        p for p in re.split(rf"{_DASH}+|(?<=\d)(?=[^\W\d_])|(?<=[^\W\d_])(?=\d)", _folded(identifier)) if p
+    ]
+    written = re.escape(pieces[0])
+    for before, piece in itertools.pairwise(pieces):
+        joint = _DASH if before[-1].isdigit() and piece[0].isdigit() else f"{_DASH}?"
+        written += joint + re.escape(piece)
+    return rf"(?<![a-z0-9])(?<!\d[-_.]){written}(?![a-z0-9]|[-_]\d|\.(?!0+\b)\d)"
+
+
+def _folded(text: str) -> str:
+    return unicodedata.normalize("NFKC", text).casefold()
 
 
 # -- held as it is ---------------------------------------------------------------------------------------------
@@ -135,7 +153,9 @@ def _holds(figure: Figure, text: str, sizes: list[float]) -> bool:
     A fall may be told without its sign, and a share of 0.4 as 40 %.
     """
     if figure.value is None:
-        return figure.text in text
+        date = dated(figure.text)
+        parts = [float(part) for part in re.findall(r"\d+", date)] if date != figure.text else []
+        return date in text or (bool(parts) and all(_within(sizes, n, n) is not None for n in parts))
     if _within(sizes, figure.low, figure.high) is not None:
         return True
     return figure.factor == 0.01 and _within(sizes, 100 * figure.low, 100 * figure.high) is not None

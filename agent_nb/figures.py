@@ -1,12 +1,14 @@
 """Numbers as people write them, in English and Chinese → what they amount to, and how far they are rounded.
 
 1,234.5 · 1'234 · 1.234,50 · 3.2万 · 1.5亿 · $1.2m · 3 thousand · 25 % · 5 pp · 三百二十 · 百分之二十五 · 两成 ·
-three hundred · 2013-06-01. Names that hold digits (B6, 9E, A-1001), code and list marks are no numbers.
+three hundred · 2013-06-01 · 2013年6月1日 · June 1, 2013.
+Names that hold digits (B6, 9E, A-1001), code and list marks are no numbers.
 """
 
 from __future__ import annotations
 
 import dataclasses
+import math
 import re
 from collections.abc import Iterator
 
@@ -17,7 +19,7 @@ class Figure:
 
     Args:
         text: as written, without its currency. span: (start, end) in characters.
-        value: what it amounts to with its unit (40 % is 0.4), None for a date or a time.
+        value: what it amounts to with its unit (40 % is 0.4), None for a date, a time, or what no float holds.
         low, high: between which unsigned values it may be a rounding of (both included).
         factor: of its unit: 0.01 for a per cent, 1e4 for 万.
         measure: the unit of time, length or weight that follows ("hours"), or "".
@@ -38,6 +40,8 @@ class Figure:
 
 
 SMALL = 12
+LONGEST = 30
+"""Characters of a number in Chinese words: what is longer is a row of numerals that nobody reads as one number."""
 _SHARES = {
     "%": 0.01,
     "％": 0.01,
@@ -75,9 +79,22 @@ _DATE = re.compile(
     r"(?<![\w.-])\d{4}-\d{2}(?:-\d{2})?(?:[T ]\d{2}:\d{2}(?::\d{2})?)?(?![\w-])"
     r"|(?<![\w:])\d{1,2}:\d{2}(?![\w:])"
 )
+_MONTHS = (
+    "jan(?:uary)? feb(?:ruary)? mar(?:ch)? apr(?:il)? may june? july? "
+    "aug(?:ust)? sept?(?:ember)? oct(?:ober)? nov(?:ember)? dec(?:ember)?"
+).split()
+_MONTH = "|".join(_MONTHS)
+_DATE_IN_WORDS = re.compile(
+    r"(?<!\d)(?P<y1>\d{4})\s?年\s?(?P<m1>\d{1,2})\s?月(?:\s?(?P<d1>\d{1,2})\s?[日号])?"
+    r"|(?<!\d)(?P<m2>\d{1,2})\s?月\s?(?P<d2>\d{1,2})\s?[日号]"
+    r"|(?<![\d./])(?P<y3>\d{4})/(?P<m3>\d{1,2})/(?P<d3>\d{1,2})(?![\d/]|\.\d)"
+    rf"|(?<![\w.,])(?P<d4>\d{{1,2}})(?:st|nd|rd|th)? (?:of )?(?P<m4>{_MONTH})\b\.?(?:,? (?P<y4>\d{{4}})(?!\w))?"
+    rf"|\b(?P<m5>{_MONTH})\.? (?P<d5>\d{{1,2}})(?:st|nd|rd|th)?(?![.,]\d|\w)(?:,? (?P<y5>\d{{4}})(?!\w))?",
+    re.I,
+)
 # "15min" is the number 15, but "9E" and "B6" are names: letters may follow only where they are a unit.
 _NUMBER = re.compile(
-    r"(?<![A-Za-z0-9_.])(?P<sign>[-+−–]?)(?P<money>[$€£¥￥])?"
+    r"(?<![A-Za-z0-9_.])(?P<sign>[-+−–]?)(?P<money>(?:US|HK)?[$]|[€£¥￥]|(?:RMB|CNY|USD|EUR|GBP) ?)?"
     r"(?:(?P<euro>\d{1,3}(?:\.\d{3})+,\d+|\d+,\d{1,2}(?=\s?[%€]))"
     r"|(?P<digits>\d{1,3}(?:[,，'’\u00a0\u2009\u202f]\d{3})+(?!\d)|\d+)(?P<fraction>\.\d+)?)"
     r"(?P<exponent>[eE][-+]?\d+)?"
@@ -124,13 +141,31 @@ def figures(text: str) -> Iterator[Figure]:
     blank = text
     for pattern in (_CODE, _LIST_NUMBER):
         blank = pattern.sub(_hidden, blank)
+    found = [Figure(text[slice(*m.span())], m.span(), None) for m in _DATE_IN_WORDS.finditer(blank)]
+    blank = _DATE_IN_WORDS.sub(_hidden, blank)
     blank = _NAME.sub(lambda m: _hidden(m) if re.search(r"\d", m.group()) else m.group(), blank)
-    found = [Figure(text[slice(*m.span())], m.span(), None) for m in _DATE.finditer(blank)]
+    found += [Figure(text[slice(*m.span())], m.span(), None) for m in _DATE.finditer(blank)]
     blank = _DATE.sub(_hidden, blank)
     found += [_written(m, blank) for m in _NUMBER.finditer(blank)]
     blank = _NUMBER.sub(_hidden, blank)
     found += [figure for figure in _spelled(blank) if abs(figure.value or 0) > SMALL or figure.factor < 1]
     yield from sorted(found, key=lambda figure: figure.span)
+
+
+def dated(text: str) -> str:
+    """The text with the dates that it writes in words as 2024-03-15, 2024-03, or -03-15 where no year is told."""
+    return _DATE_IN_WORDS.sub(_iso, text)
+
+
+def _iso(m: re.Match[str]) -> str:
+    told = {name[0]: value for name, value in m.groupdict().items() if value}
+    month, day = told["m"].lower(), told.get("d", "")
+    number = (
+        int(month)
+        if month.isdecimal()
+        else 1 + next(n for n, name in enumerate(_MONTHS) if re.fullmatch(name, month))
+    )
+    return f"{told.get('y', '')}-{number:02}" + (f"-{int(day):02}" if day else "")
 
 
 def values(text: str) -> Iterator[float]:
@@ -141,8 +176,8 @@ def values(text: str) -> Iterator[float]:
     spaced = _DATE.sub(" ", text)
     for m in _NUMBER.finditer(spaced):
         value = _written(m, "").value
-        assert value is not None
-        yield value
+        if value is not None:
+            yield value
     if not spaced.isascii():
         for figure in _spelled_in_chinese(spaced):
             assert figure.value is not None
@@ -170,6 +205,8 @@ def _written(m: re.Match[str], around: str) -> Figure:
     follows = _NEXT.match(around, m.end()) if factor == 1.0 else None
     span = (m.end("money") if m["money"] else m.start(), m.end())
     value = (-size if m["sign"] in ("-", "−", "–") else size) * factor
+    if not math.isfinite(value):
+        return Figure(m.string[slice(*span)], span, None)
     exact = factor == 1.0 and not after and size <= SMALL
     error = 0.0 if exact else 0.5 * 10.0 ** -len(after) * factor
     low, high = abs(value) - error, abs(value) + error
@@ -208,6 +245,8 @@ def _spelled(text: str) -> Iterator[Figure]:
 
 def _spelled_in_chinese(text: str) -> Iterator[Figure]:
     for m in _ZH_NUMBER.finditer(text):
+        if len(m.group()) > LONGEST:
+            continue
         factor = 1.0
         if m["share"]:
             whole, _, after = m["share"].partition("点")

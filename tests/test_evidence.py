@@ -1,10 +1,12 @@
 """Numbers of an answer and the observations that hold them."""
 
+import json
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from agent_nb.evidence import Number, trace
+from agent_nb.evidence import Number, invented, trace
 
 TABLE = '{"ok": true, "columns": ["carrier", "delay", "n"], "rows": [["VX", 28.4123, 1234], ["B6", 35.2567, 16]], "name": "_r1"}'
 
@@ -255,3 +257,71 @@ def test_arithmetic_over_random_tables_rarely_explains_a_made_up_number():
             explained += bool(number.sources)
     assert tried == 180
     assert explained <= tried / 50
+
+
+@pytest.mark.parametrize(
+    "held", ["2024-03-15", "2024年3月15日", "March 15, 2024", "15 Mar 2024", "2024/3/15"]
+)
+@pytest.mark.parametrize(
+    "told",
+    ["2024-03-15", "2024年3月15日", "2024 年 03 月 15 号", "March 15, 2024", "15th of March 2024", "2024/03/15", "3月15日", "2024年3月", "March 15"],
+)  # fmt: skip
+def test_a_date_is_the_same_however_it_is_written(told, held):
+    [number] = trace(f"It began on {told}.", [("_r1", f'{{"began": "{held}"}}')])
+    assert (number.text, number.value, number.sources) == (told, None, ("_r1",))
+
+
+@pytest.mark.parametrize(
+    "told", ["2024年3月16日", "March 16, 2024", "15 April 2024", "4月15日", "2023年3月", "2024/3/5"]
+)
+def test_another_date_is_marked(told):
+    [number] = trace(f"It began on {told}.", [("_r1", '{"began": "2024-03-15"}')])
+    assert not number.sources
+
+
+def test_a_date_in_words_follows_from_its_parts_and_what_only_looks_like_one_is_a_number():
+    assert sources("在2024年3月15日", ("_r1", '{"year": 2024, "month": 3, "day": 15}'))["2024年3月15日"] == (
+        "_r1",
+    )
+    assert sources("May 20,000 units", ("_r1", "20000"))["20,000"] == ("_r1",)
+    assert sources("May 2024", ("_r1", "2024-05-01"))["2024"] == ("_r1",)
+
+
+@pytest.mark.parametrize("told", ["US$1.2m", "RMB1,200,000", "CNY 120万", "USD 1.2 million", "HK$1.2m"])
+def test_a_currency_in_letters_hides_no_number(told):
+    assert list(sources(f"It cost {told}.", ("_r1", "[1200000]")).values()) == [("_r1",)]
+
+
+HOSTILE = ["一万" * 30_000, "零" * 50_000, "1," * 30_000, "9" * 60_000, "1e999 " * 5_000, "twenty-" * 9_000, "``` " * 20_000,
+           "a-1" * 20_000, "12:" * 20_000, "may 1" * 9_000, "3月" * 30_000, "\t" * 60_000, "2024/" * 9_000, "A-1 " * 20_000]  # fmt: skip
+
+
+@pytest.mark.parametrize("text", HOSTILE, ids=[text[:6].strip() or "tabs" for text in HOSTILE])
+def test_long_texts_of_any_kind_are_traced_and_their_evidence_is_json(text):
+    for answer, seen in ((text, "1 2 3"), ("4711.5 on 3月4日", text)):
+        rows = [number.to_dict() for number in trace(answer, [("_r1", seen)])]
+        json.dumps(rows, allow_nan=False)
+    assert not invented({"id": text[:40]}, ["id"], [text[:40]])
+
+
+@pytest.mark.parametrize(
+    "told",
+    ["cancel A-1001", "cancel a-1001.", "取消订单A-1001谢谢", "A1001", "a_1001", "A 1001", "A–1001", "Ａ－１００１", "order_A-1001", "“A-1001”", "/A-1001?x", '{"id": "A-1001"}'],
+)  # fmt: skip
+def test_an_identifier_may_be_written_another_way(told):
+    assert invented({"id": "A-1001"}, ["id"], ["Hello", told]) == {}
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [("1001", "order 2024-1001"), ("1001", "11001"), ("12", "12.5 kg"), ("1001", "SO1001"), ("A-1001", "A-1001-2"), ("A-1001", "B-1001"), ("A-1001", "A-10011"), ("10-01", "1001"), ("01001", "1001")],
+)  # fmt: skip
+def test_a_piece_of_something_longer_or_another_identifier_is_invented(given, told):
+    assert invented({"id": given}, ["id"], [told]) == {"id": given}
+
+
+@pytest.mark.parametrize(
+    "told", ["#1001", "1001号", "id: 1001, x", '{"id": 1001.0}', "(1001)", "1001.", "order-1001", "１００１"]
+)
+def test_a_number_as_identifier(told):
+    assert invented({"id": 1001}, ["id"], [told]) == {}
