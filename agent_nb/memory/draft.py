@@ -62,6 +62,18 @@ def new(user: str, row: Json) -> MemoryRecord:
     )
 
 
+def anew(old: MemoryRecord, text: str) -> MemoryRecord:
+    """What the user says in place of `old`: about the same, in other words."""
+    row = {
+        "text": text,
+        "type": old.type,
+        "source": "user_explicit",
+        "tags": old.tags,
+        "session": old.session,
+    }
+    return new(old.user, row | {"entities": old.entities, "created": old.created})
+
+
 def merged(old: MemoryRecord, new: MemoryRecord) -> MemoryRecord:
     """What was said before, said again: it counts more, and keeps the better source."""
     stronger = new if RANK[new.source] > RANK[old.source] else old

@@ -68,6 +68,15 @@ def forms(texts: Iterable[str]) -> list[str]:
     return list(found)
 
 
+def take_out(db: Any, user: str, id: str) -> list[MemoryRecord]:
+    """Delete the whole history of a record; what was in it."""
+    gone = store.chain(db, user, id)
+    for record in gone:
+        store.delete(db, user, record.id)
+        store.note(db, user, "erased", record.id)
+    return gone
+
+
 def blot_out(keeper: store.Store, db: Any, user: str, texts: Sequence[str]) -> tuple[int, list[str]]:
     """Take the texts out of whatever else the user has; how many rows were changed, and whose own text holds it."""
     cleaned, also = 0, []

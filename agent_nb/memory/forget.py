@@ -14,8 +14,10 @@ from __future__ import annotations
 
 import dataclasses
 import datetime
+import math
 from typing import Any
 
+from ..errors import SettingError
 from . import settings, store
 from .record import MemoryRecord
 
@@ -53,6 +55,14 @@ class Due:
             "reason": self.reason,
             "action": self.action,
         }
+
+
+def rate(decay: float | str) -> float:
+    """λ of a preset or a number. Raises SettingError for anything else."""
+    found = DECAYS.get(decay, -1.0) if isinstance(decay, str) else decay
+    if isinstance(found, bool) or not isinstance(found, int | float) or not 0 <= found < math.inf:
+        raise SettingError(f"decay is {decay!r}; give slow, normal, fast or a number from 0 on")
+    return float(found)
 
 
 def renewed(record: MemoryRecord, now: datetime.datetime) -> datetime.datetime | None:

@@ -5,8 +5,6 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import datetime
-import json
-import math
 import os
 import pathlib
 import threading
@@ -16,7 +14,6 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any
 
 from ..errors import SettingError, StoreError, one_line
-from ..places import home
 from ..redact import redact
 from . import (
     asking,
@@ -32,12 +29,15 @@ from . import (
     ledger,
     live,
     load,
+    looking,
     memo,
+    opening,
     queue,
     salvage,
     settings,
     store,
     synonyms,
+    taking_in,
     teams,
     terms,
     together,
@@ -49,10 +49,7 @@ from .consolidate import Turn
 from .embedding import Embedding
 from .index import Index
 from .load import Question, Recall
-from .pickle import PickleStore, RankedIndex
-from .postgres import PostgresStore
-from .record import STATUSES, MemoryRecord
-from .snapshot import Snapshots
+from .record import MemoryRecord
 
 Json = dict[str, Any]
 
@@ -81,7 +78,7 @@ class Memory:
         team: str | None = None,
     ) -> None:
         self._embedder: Any = embed.choose(embedder)
-        self._begin(teams.checked(user), *_opened(where, user))
+        self._begin(teams.checked(user), *opening.opened(where, user))
         self.where = self._store.shown
         self.team: Memory | None = None
         if team is not None:
@@ -330,30 +327,8 @@ class Memory:
 
     def search(self, text: str = "", **fields: Any) -> list[MemoryRecord]:
         """Records that hold all words of `text`; active ones, or those of the fields given (status=…, type=…)."""
-        known = {field.name for field in dataclasses.fields(MemoryRecord)}
-        if unknown := set(fields) - known:
-            raise SettingError(
-                f"a memory has no field {sorted(unknown)[0]!r}; fields: {', '.join(sorted(known))}"
-            )
-        wanted = {"status": "active"} | fields
-        if isinstance(wanted.get("session"), str):
-            wanted["session"] = draft.sendable(wanted["session"])
-        words = text.casefold().split()
-        # The store narrows by what it surely holds as it was given; odd characters are compared here.
-        columns = [
-            name
-            for name in ("status", "type", "source", "session")
-            if isinstance(value := wanted.get(name), str) and value.isprintable()
-        ]
-        where = " AND ".join(f"{name}=?" for name in columns)
         with self._store.reading() as db:
-            records = store.select(db, self.user, where, [wanted[name] for name in columns])
-        found = [
-            record
-            for record in records
-            if all(getattr(record, name) == value for name, value in wanted.items())
-            and all(word in record.text.casefold() for word in words)
-        ]
+            found = looking.search(db, self.user, text, fields)
         return found + (self.team.search(text, **fields) if self.team is not None else [])
 
     def history(self, id: str) -> list[MemoryRecord]:
@@ -381,16 +356,8 @@ class Memory:
 
     def stats(self) -> Json:
         """Counts by status, type and source, and what the memory works with."""
-        counts: Json = dict.fromkeys(STATUSES, 0) | {"type": {}, "source": {}}
-        query = (
-            "SELECT status, type, source, count(*) FROM records WHERE user=? GROUP BY 1, 2, 3 ORDER BY 2, 3"
-        )
         with self._store.reading() as db:
-            for status, type, source, n in db.execute(query, (self.user,)).fetchall():
-                counts[status] += n
-                if status == "active":
-                    counts["type"][type] = counts["type"].get(type, 0) + n
-                    counts["source"][source] = counts["source"].get(source, 0) + n
+            counts = looking.counts(db, self.user)
             counts |= forget.unused(db, self.user, datetime.datetime.now(datetime.UTC))
         if self.team is not None:
             counts["team"] = {teams.shown(self.team.user): self.team.stats()["active"]}
@@ -407,10 +374,7 @@ class Memory:
     def log(self) -> list[Json]:
         """What was written and changed, the oldest first: dicts of at, action, id, detail."""
         with self._store.reading() as db:
-            rows = db.execute(
-                "SELECT at, action, id, detail FROM log WHERE user=? ORDER BY n", (self.user,)
-            ).fetchall()
-        return [dict(zip(("at", "action", "id", "detail"), row, strict=True)) for row in rows]
+            return looking.log(db, self.user)
 
     # -- mending and forgetting --------------------------------------------------------------------------------
 
@@ -419,15 +383,7 @@ class Memory:
         with self._lock:
             with self._store.reading() as db:
                 old = self._known(db, id)
-            row = {
-                "text": text,
-                "type": old.type,
-                "source": "user_explicit",
-                "tags": old.tags,
-                "entities": old.entities,
-                "created": old.created,
-            }
-            new = draft.new(self.user, row | {"session": old.session})
+            new = draft.anew(old, text)
             vector = self._vectors([new])[0]
             with self._writing() as db:
                 old = self._known(db, id)  # as it is now: another process may have written since
@@ -455,17 +411,15 @@ class Memory:
         """
         with self._lock:
             with self._writing() as db:
-                gone = store.chain(db, self.user, self._known(db, id).id)
-                for record in gone:
-                    store.delete(db, self.user, record.id)
-                    store.note(db, self.user, "erased", record.id)
+                gone = erase.take_out(db, self.user, self._known(db, id).id)
                 texts = list(dict.fromkeys(record.text for record in gone))
                 cleaned, also = erase.blot_out(self._store, db, self.user, texts)
+                backups = looking.backups(db, self.user)
             self._index.clear()  # this process forgets it too
             bytes_of = erase.forms([*texts, *map(draft.normal_of, gone)])
             clean = self._store.scrub(lambda path: erase.bytes_hold(path, bytes_of))
             file = getattr(self._store, "file", self._store.path)
-            found = erase.copies(self.user, texts, file, self._backups())
+            found = erase.copies(self.user, texts, file, backups)
             self._live.flush()
             found += erase.in_ledger(self.ledger(), texts)
         if not clean:
@@ -504,21 +458,10 @@ class Memory:
             return
         if ids and self.team is not None:
             self.team.mark_used([id for id in ids if self.team.get(id)], run)
-        now = datetime.datetime.now(datetime.UTC)
         with self._lock, self._writing() as db:
             if run:
                 store.note(db, self.user, "loaded", "", run=run, hits=len(ids))
-            for id in ids:
-                for record in store.select(db, self.user, "id=?", [id]):
-                    ends = forget.renewed(record, now)
-                    used_now = dataclasses.replace(
-                        record,
-                        hits=record.hits + 1,
-                        last_access=max(now, record.last_access or now),  # clocks also go back
-                        expires=ends,
-                    )
-                    store.update(db, used_now)
-                    store.note(db, self.user, "used", id, run=run)
+            writing.use(db, self.user, ids, run)
 
     def expire(self, now: datetime.datetime | None = None, dry_run: bool = False) -> list[Json]:
         """Mark what was unused for a period, remove what was so for two; `forget` has the rules.
@@ -561,11 +504,11 @@ class Memory:
 
     @decay.setter
     def decay(self, value: float | str) -> None:
-        rate = forget.DECAYS.get(value, -1.0) if isinstance(value, str) else value
-        if isinstance(rate, bool) or not isinstance(rate, int | float) or not 0 <= rate < math.inf:
-            raise SettingError(f"decay is {value!r}; give slow, normal, fast or a number from 0 on")
+        rate = forget.rate(value)
         with self._lock, self._writing() as db:
-            settings.write(db, self.user, "decay", str(float(rate)))
+            settings.write(db, self.user, "decay", str(rate))
+
+    # -- what a run leaves --------------------------------------------------------------------------------------
 
     def consolidate(self, *, dry_run: bool = False, queued: bool = False, **run: Any) -> Json:
         """Write what is worth keeping of a finished run; see `consolidate.Turn` for the arguments.
@@ -689,13 +632,6 @@ class Memory:
         ledger.write(pathlib.Path(path).expanduser(), records)
         return len(records)
 
-    def _backups(self) -> list[pathlib.Path]:
-        with self._store.reading() as db:
-            rows = db.execute(
-                "SELECT detail FROM log WHERE user=? AND action='backup'", (self.user,)
-            ).fetchall()
-        return [pathlib.Path(json.loads(detail)["path"]) for (detail,) in rows]
-
     def ledger(self, path: str | os.PathLike[str] | None = None) -> str:
         """Keep a Markdown ledger of all records live at PATH, written anew soon after every change.
 
@@ -718,27 +654,10 @@ class Memory:
     def import_(self, path: str | os.PathLike[str]) -> Json:
         """Read an export; records that are there already stay as they are. Returns dict of read, new."""
         read = ledger.read(pathlib.Path(path).expanduser())
-        # A member's export holds the team's records too: they go back only into a team's own memory.
-        is_team = bool(teams.shown(self.user)) and any(teams.shown(r.user) for r in read)
-        records = [
-            dataclasses.replace(r, user=self.user) for r in read if bool(teams.shown(r.user)) == is_team
-        ]
+        records = taking_in.of(read, self.user)
         vectors = self._vectors(records)
-        written = []
         with self._lock, self._writing() as db:
-            owners = store.owners(db, [record.id for record in records])
-            # An id that belongs to someone else: theirs stays untouched, and the links follow the new id.
-            renamed = {id: draft.new_id() for id, owner in owners.items() if owner != self.user}
-            for record, vector in zip(records, vectors, strict=True):
-                if owners.get(record.id) == self.user:
-                    continue
-                owners[record.id] = self.user  # a second line of the same id is no second record
-                by = renamed.get(record.superseded_by, record.superseded_by)
-                id = renamed.get(record.id, record.id)
-                copy = dataclasses.replace(record, id=id, superseded_by=by)
-                written.append(writing.put(db, copy, vector, self._embedder_name))
-                detail = {"id_in_file": record.id} if id != record.id else {}
-                store.note(db, self.user, "imported", id, **detail)
+            written = taking_in.write(db, self.user, records, vectors, self._embedder_name)
         self._wrote(written)
         return {"read": len(records), "new": len(written)}
 
@@ -776,20 +695,3 @@ class Memory:
 
 class _Dry(Exception):
     """Ends a transaction of which nothing is to stay."""
-
-
-def _opened(where: str | os.PathLike[str] | None, user: str) -> tuple[store.Store, Index]:
-    """The store that a place means, and the index that ranks its words."""
-    text = str(home() / "memory.db") if where is None else os.fspath(where)
-    if text == ":memory:":
-        inside = store.Store(None)
-        return inside, Index(inside.reading)
-    if text.startswith(("postgresql:", "postgres:")):
-        server = PostgresStore(text, user)
-        return server, Index(server.reading)
-    path = pathlib.Path(text).expanduser()
-    if path.suffix in (".pkl", ".pickle"):
-        pickled = PickleStore(path)
-        return pickled, RankedIndex(pickled.reading)
-    file = store.Store(path)
-    return file, Index(file.reading, Snapshots(path))

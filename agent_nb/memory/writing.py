@@ -7,10 +7,11 @@ can be taken back by `undo`.
 from __future__ import annotations
 
 import dataclasses
+from collections.abc import Sequence
 from typing import Any
 
 from ..errors import SettingError
-from . import claims, draft, graph, statement, store, undo
+from . import claims, draft, forget, graph, statement, store, undo
 from .record import MemoryRecord
 
 Json = dict[str, Any]
@@ -101,6 +102,19 @@ def revoke(db: Any, old: MemoryRecord) -> None:
     undo.keep(db, "revoked", old, old)
     store.update(db, dataclasses.replace(old, status="revoked"))
     store.note(db, old.user, "revoked", old.id)
+
+
+def use(db: Any, user: str, ids: Sequence[str], run: str) -> None:
+    """Count that a run was given these records: hits, last access, and their period begins again."""
+    now = store.now()
+    for id in ids:
+        for record in store.select(db, user, "id=?", [id]):
+            latest = max(now, record.last_access or now)  # clocks also go back
+            ends = forget.renewed(record, now)
+            store.update(
+                db, dataclasses.replace(record, hits=record.hits + 1, last_access=latest, expires=ends)
+            )
+            store.note(db, user, "used", id, run=run)
 
 
 def conflicts(db: Any, user: str) -> list[Json]:
