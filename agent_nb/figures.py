@@ -122,15 +122,14 @@ _ZH_NUMBER = re.compile(
     r"|(?P<tenths>[一二两三四五六七八九])成(?P<half>半?)(?![不为熟本功员果立长交年就品分绩语])"
     r"|(?P<whole>[一二两三四五六七八九十][零〇一二两三四五六七八九十百千万亿]+)(?:点(?P<after>[零〇一二三四五六七八九]+))?"
 )
-_DIGITS = "one two three four five six seven eight nine".split()
-_TEENS = "ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split()
-_TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
-_EN = {word: n for n, word in enumerate(_DIGITS + _TEENS, 1)} | {
-    word: 10 * n for n, word in enumerate(_TENS, 2)
-}
+DIGITS = "one two three four five six seven eight nine".split()
+TEENS = "ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen".split()
+TENS = "twenty thirty forty fifty sixty seventy eighty ninety".split()
+"""English number words, for whoever reads numbers."""
+_EN = {word: n for n, word in enumerate(DIGITS + TEENS, 1)} | {word: 10 * n for n, word in enumerate(TENS, 2)}
 _EN_UNITS = {"thousand": 1_000, "million": 1_000_000, "billion": 1_000_000_000}
 _END = r"(?![A-Za-z0-9_])"  # no \b: a Chinese character is a letter, too
-_UNDER_100 = rf"(?:(?:{'|'.join(_TENS)})(?:[ -](?:{'|'.join(_DIGITS)}))?|{'|'.join(_TEENS + _DIGITS)}){_END}"
+_UNDER_100 = rf"(?:(?:{'|'.join(TENS)})(?:[ -](?:{'|'.join(DIGITS)}))?|{'|'.join(TEENS + DIGITS)}){_END}"
 _UNDER_1000 = rf"{_UNDER_100}(?: hundred{_END}(?: and)?(?: {_UNDER_100})?)?"
 _MORE = rf"(?: (?:{'|'.join(_EN_UNITS)}){_END}(?:(?: and)? {_UNDER_1000})?)*"
 _EN_NUMBER = re.compile(rf"(?<![A-Za-z0-9_]){_UNDER_1000}{_MORE}", re.I)

@@ -34,6 +34,7 @@ SLOW = {
         "pickle",
         "postgres",
         "postgres_layers",
+        "snapshot",
         "store",
         "weak_embedders",
     ],

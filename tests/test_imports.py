@@ -1,6 +1,7 @@
 """The import rules of the house: who may import whom, what loading costs, and no cycles."""
 
 import ast
+import functools
 import pathlib
 import subprocess
 import sys
@@ -30,8 +31,10 @@ def module(path):
     return name.removesuffix(".__init__") if name != "__init__" else ""
 
 
+@functools.cache
 def imports(path):
     """(absolute module, is_inner) for every import of the file; inner ones stand in a function or TYPE_CHECKING."""
+    found = []
     tree = ast.parse(path.read_text("utf-8"))
     outer = set()
     for node in tree.body:
@@ -47,7 +50,8 @@ def imports(path):
             names = [f"{stem}.{alias.name}" for alias in node.names]
             names = [name if name.removeprefix("agent_nb.") in MODULES else stem for name in names]
         for name in names:
-            yield name, node not in outer
+            found.append((name, node not in outer))
+    return found
 
 
 MODULES = {module(file) for file in FILES}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import atexit
 import collections
 import contextlib
-import datetime
 import os
 import random
 import threading
@@ -147,7 +146,7 @@ class Embedding:
     def open(self) -> None:
         """Called before each use: the first one looks for records that lack a vector."""
         if not self._opened:
-            self._opened, self._older = datetime.datetime.now(datetime.UTC).isoformat(), True
+            self._opened, self._older = store.now().isoformat(), True
             with self._store.reading() as db:
                 is_behind = lacking.is_any(db, self._user, self.name, self.dim)
             if is_behind:

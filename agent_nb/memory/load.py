@@ -102,7 +102,7 @@ class Question:
 
     def moment(self) -> datetime.datetime:
         """When it is asked."""
-        return self.now or datetime.datetime.now(datetime.UTC)
+        return self.now or store.now()
 
     def asked(self) -> query.Query:
         """What gate 1 made of it."""

@@ -259,7 +259,7 @@ class Memory:
         if self.team is not None:
             with self.team._store.reading() as db:
                 records += memo.standing(db, self.team.user)
-        moment = draft.moment(now) or datetime.datetime.now(datetime.UTC)
+        moment = draft.moment(now) or store.now()
         return memo.write(records, moment, budget, self.decay)
 
     def _read(self, text: str, now: datetime.datetime | None, context: Sequence[str]) -> query_gate.Query:
@@ -358,7 +358,7 @@ class Memory:
         """Counts by status, type and source, and what the memory works with."""
         with self._store.reading() as db:
             counts = looking.counts(db, self.user)
-            counts |= forget.unused(db, self.user, datetime.datetime.now(datetime.UTC))
+            counts |= forget.unused(db, self.user, store.now())
         if self.team is not None:
             counts["team"] = {teams.shown(self.team.user): self.team.stats()["active"]}
         return counts | {
@@ -472,7 +472,7 @@ class Memory:
 
         Returns dicts of id, text, reason and action (removed, low). Once a day, opening the store does the same.
         """
-        moment, trusted = draft.moment(now) or datetime.datetime.now(datetime.UTC), now is not None
+        moment, trusted = draft.moment(now) or store.now(), now is not None
         with self._lock:
             if dry_run:
                 with self._store.reading() as db:
@@ -482,7 +482,7 @@ class Memory:
 
     def _open(self) -> None:
         """What is done when a store is opened, and then once a day: forget, and read what was never read."""
-        now = datetime.datetime.now(datetime.UTC)
+        now = store.now()
         if self._day == now.date():
             return
         self._day = now.date()

@@ -4,19 +4,10 @@ from __future__ import annotations
 
 import re
 
-_SMALL = {
-    word: n
-    for n, word in enumerate(
-        "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen "
-        "seventeen eighteen nineteen".split()
-    )
-}
-_TENS = {
-    word: n
-    for n, word in zip(
-        range(20, 100, 10), "twenty thirty forty fifty sixty seventy eighty ninety".split(), strict=True
-    )
-}
+from ..figures import DIGITS, TEENS, TENS
+
+_SMALL = {word: n for n, word in enumerate(["zero", *DIGITS, *TEENS])}
+_TENS = {word: 10 * n for n, word in enumerate(TENS, 2)}
 WORDS = {word: str(n) for word, n in (_SMALL | _TENS).items()}
 """The digits of a number that is one English word."""
 _LARGE = {

@@ -290,7 +290,7 @@ def chain(db: Connection, user: str, id: str) -> list[MemoryRecord]:
 
 def note(db: Connection, user: str, action: str, id: str, **detail: Any) -> None:
     """One line of the log."""
-    at = datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds")
+    at = now().isoformat(timespec="milliseconds")
     text = json.dumps(detail, ensure_ascii=False, default=str)
     db.execute(
         "INSERT INTO log (user, at, action, id, detail) VALUES (?,?,?,?,?)", (user, at, action, id, text)

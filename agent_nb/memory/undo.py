@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import dataclasses
-import datetime
 import uuid
 from typing import Any
 
@@ -22,7 +21,7 @@ def keep(db: Any, action: str, before: MemoryRecord | None, after: MemoryRecord,
         before: None for a record that the change has written, or has merged into another.
     """
     change = change or uuid.uuid4().hex[:12]
-    at = datetime.datetime.now(datetime.UTC).isoformat(timespec="milliseconds")
+    at = store.now().isoformat(timespec="milliseconds")
     said = store.dump(before) if before else ADDED
     db.execute(
         "INSERT INTO undo (user, change, id, action, at, before) VALUES (?,?,?,?,?,?)",

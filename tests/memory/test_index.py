@@ -58,7 +58,7 @@ STEP = st.tuples(
 )
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.lists(STEP, max_size=25), st.sampled_from([None, "hashing"]))
 def test_an_index_that_followed_all_writes_answers_like_one_built_anew(steps, embedder):
     with Memory(":memory:", embedder=embedder) as memory:

@@ -21,7 +21,7 @@ TEXT = st.one_of(
 ).filter(str.strip)
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(texts=st.lists(TEXT, min_size=1, max_size=5), suffix=st.sampled_from([".md", ".jsonl"]))
 def test_any_text_comes_back_exactly_in_either_form(texts, suffix, tmp_path_factory):
     path = tmp_path_factory.mktemp("out") / f"out{suffix}"
