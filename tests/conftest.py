@@ -22,14 +22,17 @@ def own_home(tmp_path, monkeypatch):
 SLOW = {
     "memory": [
         "candidates",
+        "claims",
         "complaints",
         "definitions",
         "distil",
         "embed",
         "embedding",
+        "erase",
         "index",
         "integrity",
         "labelled",
+        "ledger",
         "model",
         "pickle",
         "postgres",
@@ -44,7 +47,7 @@ SLOW = {
     "planning": ["planners"],
     "soak": ["killed_writers"],
     "showing": ["views_board", "views_html", "views_markdown"],
-    "tests": ["kills", "lease", "interrupts"],
+    "tests": ["dispatch", "kills", "lease", "interrupts", "odd_replies"],
     "tools": ["chart", "python", "result", "sql"],
 }
 
