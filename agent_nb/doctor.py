@@ -54,9 +54,15 @@ class Finding:
         return BREAKS[self.kind]
 
 
-def examine(turn: Turn) -> list[Finding]:
-    """The breaks of one turn, in the order of the stations: the first is the one to mend first."""
+def examine(turn: Turn, memory: Any = None, question: str = "") -> list[Finding]:
+    """The breaks of one turn, in the order of the stations: the first is the one to mend first.
+
+    Args:
+        memory: the user's Memory, which is asked what became of what it holds about this. question: the user's own.
+    """
     found = [finding for check in _CHECKS for finding in check(turn)]
+    if by_memory := _by_memory(turn, memory, question, found):
+        found = [f for f in found if f.kind != "memory_not_loaded"] + [by_memory]
     order = list(BREAKS)
     return sorted(dict.fromkeys(found), key=lambda f: (order.index(f.kind), f.step))
 
@@ -113,6 +119,40 @@ def _load(turn: Turn) -> Iterator[Finding]:
             said = f"the goal relies on memory (“{relies.group()}”), and none was recalled"
             change = "tell it: “Remember: …”, or say it in the goal"
             yield _of("memory_not_loaded", said, loaded, f"0 of {loaded.total} memories", change)
+
+
+def with_memory(turn: Turn) -> Json:
+    """What a run did with memory, as `Memory.why` asks for it: goal, memory, answer, left_out, note."""
+    started, loaded = _last(turn, events.RunStarted), _last(turn, events.Loaded)
+    answered, kept = _last(turn, events.Answered), _last(turn, events.Consolidated)
+    return {
+        "goal": started.goal if started else "",
+        "memory": [*_rows(loaded.hits), *_rows(loaded.memo)] if loaded else [],
+        "note": loaded.note if loaded else "",
+        "answer": answered.text if answered else "",
+        "left_out": kept.left_out if kept else [],
+    }
+
+
+def _by_memory(turn: Turn, memory: Any, question: str, found: list[Finding]) -> Finding | None:
+    """What the memory itself says, where the user asks, the goal relies on it, or the events show a loss."""
+    started, loaded = _last(turn, events.RunStarted), _last(turn, events.Loaded)
+    answered = _last(turn, events.Answered)
+    if not started or not loaded or loaded.note or not started.user or not hasattr(memory, "why"):
+        return None
+    lost = any(finding.kind == "memory_not_loaded" for finding in found)
+    if started.user != memory.user or not (question or lost or _RELIES.search(loaded.query)):
+        return None
+    try:
+        told = memory.why(question or started.goal, with_memory(turn))
+    except Exception:  # a store that cannot be read now says nothing about the run
+        return None
+    shown = "; ".join(str(row.get("text")) for row in told.records) or f"0 of {loaded.total} memories"
+    if told.broke in ("not_recalled", "not_injected"):
+        return _of("memory_not_loaded", told.explanation, loaded, shown, told.change)
+    if told.broke == "ignored" and answered:
+        return _of("misread", told.explanation, answered, shown, told.change)
+    return None
 
 
 def _plan(turn: Turn) -> Iterator[Finding]:

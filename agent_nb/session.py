@@ -441,6 +441,12 @@ class Session:
             self._transcript.append(event)
             return event
 
+        def recover() -> None:
+            """Save the last event, where an interrupt came just before its line was written."""
+            last = shown[-1] if shown else started
+            if all(event is not last for event in self._transcript.events[-1:]):
+                self._transcript.append(last)
+
         try:
             yield keep(started)
             while self._told:
@@ -451,6 +457,7 @@ class Session:
                 for event in steps:
                     yield keep(event)
             except KeyboardInterrupt:
+                recover()
                 for event in _closing(task, bench, shown):
                     yield keep(event)
         except StoreError as error:
@@ -461,6 +468,7 @@ class Session:
         finally:
             steps.close()  # where this generator was closed: the model's stream ends before the books are made up
             with contextlib.suppress(StoreError):
+                recover()
                 for event in _closing(task, bench, shown):
                     keep(event)
             self._transcript.end()

@@ -77,15 +77,15 @@ class Transcript:
         """Keep `event` (streamed pieces are not kept: the whole message follows them)."""
         if not event.saved:
             return
-        line = self._line(event)
+        line, before = self._line(event), self._size
         try:
             self.events.append(event)
             self._write(line)
         except KeyboardInterrupt:  # in memory and on disk, or in neither: the interrupt waits
-            if self._on_disk() == self._size:
+            if self._on_disk() == before:
                 self._write(line)
             else:
-                self._size += len(line)
+                self._size = before + len(line)
             raise
 
     def _line(self, event: Event) -> bytes:

@@ -1,6 +1,7 @@
 """Which station broke: real runs with one fault each, and what the doctor says of them."""
 
 import json
+import types
 
 import pytest
 
@@ -182,3 +183,36 @@ def test_damaged_events_do_no_harm():
     ]
     for n in range(len(turn) + 1):
         assert isinstance(doctor.examine(turn[:n]), list)
+
+
+LIMIT = "Deliveries of the north weigh at most 40 kg."
+GOAL = "as usual: what may deliveries of the north weigh?"
+
+
+def test_the_memory_itself_is_asked_what_became_of_a_record():
+    memory = Memory(":memory:")
+    late = run(["I do not know."], GOAL, memory=memory)
+    memory.add(LIMIT)
+    [found] = [f for f in doctor.examine(late.trace, memory) if f.kind == "memory_not_loaded"]
+    assert (found.station, found.event, found.shown) == ("load", "Loaded", LIMIT)
+    assert "did not stand in that run's window" in found.said
+
+    ignored = run(["I do not know."], GOAL, memory=memory, name="u")
+    [found] = doctor.examine(ignored.trace, memory)
+    assert (found.kind, found.station, found.event, found.shown) == ("misread", "act", "Answered", LIMIT)
+    assert "ignored" in found.said
+
+    used = run(["At most 40 kg."], GOAL, memory=memory, name="v")
+    assert doctor.examine(used.trace, memory) == []
+
+
+def test_the_memory_is_asked_with_the_users_question_and_about_its_own_user_only():
+    memory = Memory(":memory:")
+    memory.add(LIMIT)
+    result = run(["I do not know."], "what may deliveries of the north weigh?", memory=memory)
+    assert doctor.examine(result.trace, memory) == []
+    question = "why not the limit that deliveries of the north weigh?"
+    assert "ignored" in doctor.examine(result.trace, memory, question)[0].said
+    assert doctor.examine(result.trace, Memory(":memory:", user="ben"), question) == []
+    broken = types.SimpleNamespace(user=memory.user, why=lambda *asked: 1 / 0)
+    assert doctor.examine(result.trace, broken, question) == []

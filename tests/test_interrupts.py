@@ -1,5 +1,7 @@
 """Interrupts at random moments: whatever the run was doing, its session goes on and its history is valid."""
 
+import contextlib
+import json
 import os
 import random
 import signal
@@ -11,6 +13,7 @@ import pytest
 from agent_nb import Session, events, tool
 from agent_nb.models.scripted import ScriptedModel
 from agent_nb.models.validate import validate_messages
+from agent_nb.transcript import Transcript
 
 
 @tool
@@ -87,3 +90,33 @@ def test_at_a_random_moment(seed, alarm):
         goals = [e.message for e in again.trace if isinstance(e, events.RunStarted)]
         assert goals[0]["content"][0]["text"] == "goal"
     validate_messages([*again.messages, {"role": "user", "content": [say("next")]}])
+
+
+EVENTS = ["RunStarted", "CallStarted", "Acted", "ToolFinished", "Observed", "Judged", "Answered", "RunEnded"]
+
+
+@pytest.mark.parametrize("name", EVENTS)
+@pytest.mark.parametrize("when", ["_line", "_write"])
+def test_an_interrupt_while_a_line_is_written_neither_loses_nor_doubles_it(name, when, monkeypatch):
+    real, cut = getattr(Transcript, when), []
+
+    def interrupted(self, told):
+        done = real(self, told)
+        said = type(told).__name__ if when == "_line" else json.loads(told)["event"]
+        if said == name and not cut:
+            cut.append(said)
+            raise KeyboardInterrupt
+        return done
+
+    monkeypatch.setattr(Transcript, when, interrupted)
+    made = Session(ScriptedModel(script()), tools=[wait, wait_aside], memory=None, name="s")
+    with contextlib.suppress(KeyboardInterrupt):
+        made.run("goal")
+    assert cut
+    again = Session.open("s", tools=[wait, wait_aside], memory=None, model=ScriptedModel(["on"] * 2))
+    assert [event.to_dict() for event in again.trace] == [event.to_dict() for event in made.trace]
+    kinds = [type(event).__name__ for event in again.trace]
+    assert (kinds[0], kinds[-1]) == ("RunStarted", "RunEnded")
+    assert [kinds.count(kind) for kind in ("RunStarted", "Answered", "RunEnded")] == [1, 1, 1]
+    assert name in kinds
+    assert (again.run("next") if again.trace[-1].done else again.resume()).text == "on"

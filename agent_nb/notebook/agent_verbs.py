@@ -192,13 +192,11 @@ def doctor(desk: Desk, text: str) -> None:
         raise SettingError("this session has no run yet, so there is nothing to examine")
     goal = " ".join(getattr(turn[0], "goal", "").split())
     sheet = Sheet(f"Doctor: {goal[:80]}")
-    found = examination.examine(turn)
+    found = examination.examine(turn, desk.session().memory, question)
     rows = [[f.station, f.said, f"step {f.step}, {f.event}: {f.shown}", f.change] for f in found]
     sheet.rows(["station", "what broke", "what shows it", "what to change"], rows)
     if not rows:
         sheet.say("Nothing in the events of this run shows a break; %agent trace shows them all.")
-    if question and any(f.kind == "memory_not_loaded" for f in found):
-        sheet.remark(f"%memory why {question}  tells at which gate a memory was lost.")
     sheet.show()
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from ..doctor import with_memory
 from ..errors import SettingError
 from .desk import Desk
 from .show import Sheet
@@ -179,16 +180,6 @@ def why(desk: Desk, text: str) -> None:
 
 def _last_run(session: Any, user: str) -> Json | None:
     """What the last run of this user did with memory, as plain values."""
-    found: Json | None = None
-    for event in session.trace if session is not None else ():
-        match type(event).__name__:
-            case "RunStarted":
-                found = {"goal": event.goal, "memory": [], "answer": "", "left_out": [], "note": ""}
-                found = found if event.user == user else None
-            case "Loaded" if found is not None:
-                found |= {"memory": [*event.hits, *event.memo], "note": event.note}
-            case "Answered" if found is not None:
-                found["answer"] = event.text
-            case "Consolidated" if found is not None:
-                found["left_out"] = event.left_out
-    return found
+    told = list(session.trace) if session is not None else []
+    starts = [at for at, event in enumerate(told) if type(event).__name__ == "RunStarted"]
+    return with_memory(told[starts[-1] :]) if starts and told[starts[-1]].user == user else None
