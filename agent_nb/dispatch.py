@@ -160,6 +160,7 @@ def _asked(bench: Bench, question: Json) -> tuple[Verdict, str]:
     try:
         verdict = bench.asker(question)
         if isinstance(verdict, Verdict) and isinstance(verdict.input, dict | None):
+            json.dumps(verdict.input, allow_nan=False)  # what was edited stands in the transcript, too
             return verdict, ""
         fault = f"the asker answered {verdict!r:.60}, not a Verdict"
     except Exception as error:

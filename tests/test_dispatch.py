@@ -270,7 +270,12 @@ def fails(question):
 
 @pytest.mark.parametrize(
     "asker",
-    [fails, lambda q: None, lambda q: True, lambda q: "approve", lambda q: Verdict("approve", input=[1])],
+    [fails]
+    + [lambda q, a=answer: a for answer in (None, True, "approve")]
+    + [
+        lambda q, a=given: Verdict("approve", input=a)
+        for given in ([1], {"value": {1}}, {"value": float("nan")})
+    ],
 )
 def test_an_asker_that_fails_is_a_no_that_is_told(asker):
     result = run(use("store", value=1), tools=[store], asker=asker)
