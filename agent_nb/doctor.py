@@ -84,6 +84,13 @@ def turn_about(told: Sequence[events.Event], question: str = "") -> list[events.
     return turns[max(range(len(turns)), key=nearness)]
 
 
+def is_about(turn: Sequence[events.Event], question: str) -> bool:
+    """Whether the question and the turn have any word in common."""
+    started, answer = _first(turn, events.RunStarted), _last(turn, events.Answered)
+    said = f"{started.goal if started else ''} {answer.text if answer else ''}"
+    return round(drift.similarity(said, question), 2) > 0
+
+
 # -- load, plan ----------------------------------------------------------------------------------------------
 
 _RELIES = re.compile(
@@ -238,7 +245,13 @@ def _observe(turn: Turn) -> Iterator[Finding]:
             continue
         if _empty(seen) and not _mended(turn, event):
             change = "check the filter and the spelling of the values that it asks for"
-            yield _of("tool_wrong", f"{event.name} found nothing", event, json.dumps(_input(seen)), change)
+            yield _of(
+                "tool_wrong",
+                f"{event.name} found nothing",
+                event,
+                json.dumps(_input(seen), ensure_ascii=False),
+                change,
+            )
         if found := _ORDERS.search(_text(seen, 20_000)):
             said = f"a result of {event.name} holds a sentence that gives orders"
             yield _of(

@@ -160,31 +160,50 @@ def _writes(turn: Turn) -> list[Json]:
 
 
 _TABLE_LINE = re.compile(r"^\s*\|")
+_UNDERLINE = re.compile(r"^[\s|:-]+$")
 _ITEM = re.compile(r"^\s*(?:[-*•]|\d+[.)])\s+")
 _MARKS = re.compile(r"\*\*|__|`|^\s*(?:#+|>|[-*•]|\d+[.)])\s+")
 _ITEMS = 3
 
 
 def _sentences(text: str) -> list[tuple[int, int, str]]:
-    """(start, end, plain sentence) of an answer; rows of tables are no sentences.
+    """(start, end, plain sentence) of an answer; rows of tables are no sentences of their own.
 
-    A line that ends with a colon and the first items of the list under it are one sentence: alone, neither says
-    anything. A dot inside a number ends nothing.
+    A line that ends with a colon and the first items or rows of the list or table under it are one sentence: alone,
+    neither says anything. A dot inside a number ends nothing.
     """
     found: list[tuple[int, int, str]] = []
     items = 0
+    columns: list[str] = []
     for line in re.finditer(r"[^\n]+", text):
-        if _TABLE_LINE.match(line.group()):
-            items = 0
-        elif items and _ITEM.match(line.group()):
+        is_row = _TABLE_LINE.match(line.group()) is not None
+        if not is_row:
+            columns = []
+        elif not items or _UNDERLINE.match(line.group()):
+            continue
+        elif not columns:
+            columns = _cells(line.group())
+            continue
+        if items and (is_row or _ITEM.match(line.group())):
             start, _, head = found[-1]
             joint = " " if items == _ITEMS else "; "
-            found[-1] = (start, line.end(), head + joint + _plain(line.group()))
+            said = _row(columns, _cells(line.group())) if is_row else _plain(line.group())
+            found[-1] = (start, line.end(), head + joint + said)
             items -= 1
         else:
             found += _parts(line)
             items = _ITEMS if found and found[-1][2].endswith((":", "：")) else 0
     return found
+
+
+def _cells(row: str) -> list[str]:
+    return [_plain(cell) for cell in row.strip().strip("|").split("|")]
+
+
+def _row(columns: list[str], cells: list[str]) -> str:
+    """A row in words: "south (total amount 25, rows 2)"."""
+    rest = ", ".join(f"{name} {cell}" for name, cell in zip(columns[1:], cells[1:], strict=False))
+    return f"{cells[0]} ({rest})" if rest else cells[0]
 
 
 def _parts(line: re.Match[str]) -> list[tuple[int, int, str]]:

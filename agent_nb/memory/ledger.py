@@ -46,6 +46,8 @@ def read(path: pathlib.Path) -> list[MemoryRecord]:
     """The records of an export. Raises SettingError with the line that is none."""
     try:
         text = path.read_text("utf-8-sig")
+    except FileNotFoundError:
+        raise SettingError(f"there is no file {str(path)!r} to import") from None
     except (OSError, UnicodeDecodeError) as error:
         raise SettingError(f"{path} could not be read as an export: {error}") from error
     found = []

@@ -287,7 +287,9 @@ class Scored(Sequence[Hit]):
         under = [at for at in self._order if at not in kept]
         why = f"score ≥ {self.threshold:g}, similarity ≥ {self.floor:g}"
         if under:
-            why += f"; the best of {len(under)} under the line had {self._values[0][under[0]]:.2f}"
+            score, similarity = (float(self._values[i][under[0]]) for i in (0, 1))
+            low = f"similarity {similarity:.2f}" if similarity < self.floor else f"score {score:.2f}"
+            why += f"; {len(under)} fell short, the nearest with {low}"
         return {
             "name": "score",
             "entered": entered,

@@ -62,7 +62,11 @@ def bound(question: Question, found: Gathered, constraints: Sequence[Constraint]
     candidates["why"] += f"; constraints {len(shown)}: {' | '.join(shown)}"
     candidates["constraints"] = len(shown)
     score |= {"entered": score["entered"] + len(new), "left": len(hits)}
-    score["why"] += f"; {len(first)} hard constraints enter whatever they score" if first else ""
+    if first:
+        one = len(first) == 1
+        score["why"] += (
+            f"; {len(first)} hard {'constraint enters' if one else 'constraints enter'} whatever the score"
+        )
     rows = [row(hits[c.record.id], True) for c in allowed if c.record.id in hits]
     ids = {each["id"] for each in rows}
     score["listed"] = rows + [each for each in score["listed"] if each["id"] not in ids]

@@ -192,6 +192,8 @@ def doctor(desk: Desk, text: str) -> None:
         raise SettingError("this session has no run yet, so there is nothing to examine")
     goal = " ".join(getattr(turn[0], "goal", "").split())
     sheet = Sheet(f"Doctor: {goal[:80]}")
+    if question and not examination.is_about(turn, question):
+        sheet.remark("No run of this session has a word of that question; this is the last one.")
     found = examination.examine(turn, desk.session().memory, question)
     rows = [[f.station, f.said, f"step {f.step}, {f.event}: {f.shown}", f.change] for f in found]
     sheet.rows(["station", "what broke", "what shows it", "what to change"], rows)

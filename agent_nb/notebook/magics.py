@@ -57,7 +57,7 @@ class Magics:
 
     def _verb(self, magic: str, verbs: dict[str, Any], line: str) -> None:
         from .arguments import known_or_raise
-        from .verbs import help_sheet
+        from .verbs import MEANT, help_sheet
 
         name, _, text = line.strip().partition(" ")
         if name in ("", "--help", "-h", "help", "?", "??"):
@@ -70,6 +70,8 @@ class Magics:
                 if magic == "agent"
                 else ""
             )
+            if magic == "memory" and name in MEANT:
+                raise SettingError(f"there is no %memory verb {name!r}; did you mean {MEANT[name]}?")
             try:
                 known_or_raise(name, verbs, f"%{self.names[magic]} verb")
             except SettingError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 from typing import Any
 
@@ -75,9 +76,13 @@ def _number(text: str) -> float:
 def ledger(desk: Desk, text: str) -> None:
     """Keep a readable Markdown file of all memories up to date, or end that."""
     memory = desk.memory()
+    before = memory.ledger()
     if text:
         memory.ledger("" if text == "off" else text.strip("\"'"))
     name = memory.ledger()
+    if before and not name:
+        Sheet().say(f"The ledger is no longer kept; {before} stays as it is.").show()
+        return
     Sheet().say(
         f"The ledger is kept live at {name}." if name else "No ledger is kept; %memory ledger FILE.md does."
     ).show()
@@ -118,7 +123,7 @@ def graph(desk: Desk, text: str) -> None:
             f"Nothing is linked to {text}." if text else "No relation was read from any memory yet."
         ).show()
         return
-    rows = [[e["source"], e["relation"], e["target"], e["record"]] for e in found["edges"]]
+    rows = [[e["source"], e["relation"].replace("_", " "), e["target"], e["record"]] for e in found["edges"]]
     sheet = Sheet(text or "What is related to what").raw(svg(found), "")
     if len(found["nodes"]) > MOST:
         sheet.remark(f"The picture shows {MOST} of {len(found['nodes'])} entities.")
@@ -128,11 +133,16 @@ def graph(desk: Desk, text: str) -> None:
 def log(desk: Desk, text: str) -> None:
     """What was done to the memory, the latest last."""
     rows = [
-        [row["at"], row["action"], row["id"], details(row["detail"])]
+        [_moment(row["at"]), row["action"].replace("_", " "), row["id"], details(row["detail"])]
         for row in desk.memory().log()[-LOG_ROWS:]
     ]
     columns = ["when", "what", "id", "details"]
     Sheet("Log").rows(columns, rows, "Nothing was done to this memory yet.").show()
+
+
+def _moment(at: str) -> str:
+    """To the second, in the reader's own time zone."""
+    return f"{datetime.datetime.fromisoformat(at).astimezone():%Y-%m-%d %H:%M:%S}"
 
 
 def details(detail: Any) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import datetime
 import re
 from typing import Any
 
 from ..errors import SettingError
+from ..memory import teams
 from . import arguments, memory_care
 from .desk import Desk
 from .show import Sheet
@@ -40,7 +42,7 @@ def verbs() -> dict[str, Verb]:
         "forget": (
             care.forget,
             "ID [--erase]",
-            "never recall it again; --erase removes its text everywhere",
+            "never recall it again; --erase removes its text from the store, too",
             ID,
         ),
         "history": (history, "ID", "see what it was before and what became of it", ID),
@@ -70,11 +72,11 @@ def verbs() -> dict[str, Verb]:
         "backup": (backup, "FILE", "write a whole copy of the memory to FILE", "memory-backup.db"),
         "check": (check, "", "look whether the memory is whole", ""),
         "repair": (repair, "", "mend what check finds; nothing is deleted silently", ""),
-        "stats": (stats, "", "count them", ""),
+        "stats": (stats, "", "count the memories; see where they are and what they work with", ""),
         "log": (care.log, "", "see what was written, changed and read, and when", ""),
         "why": (care.why, "QUESTION", "find out why something was not known", "what is a late flight?"),
     }
-    return {name: Verb(_of_user(work), *about) for name, (work, *about) in table.items()}
+    return {name: Verb(_of_user(name, work, about[0]), *about) for name, (work, *about) in table.items()}
 
 
 class _Theirs:
@@ -90,18 +92,28 @@ class _Theirs:
         return getattr(self._desk, name)
 
 
-def _of_user(work: Any) -> Any:
-    def verb(desk: Desk, text: str) -> None:
+def _of_user(name: str, work: Any, usage: str) -> Any:
+    def verb(desk: Any, text: str) -> None:
         named = _USER.match(text)
-        if named is None:
-            work(desk, text)
-            return
-        user = named[1] if named[1] is not None else named[2]
-        if not user or not user.strip() or user.startswith("-"):
-            raise SettingError("--user needs a name: %memory VERB --user NAME …")
-        work(_Theirs(desk, user), text[named.end() :])
+        if named is not None:
+            user = named[1] if named[1] is not None else named[2]
+            if not user or not user.strip() or user.startswith("-"):
+                raise SettingError("--user needs a name: %memory VERB --user NAME …")
+            desk, text = _Theirs(desk, user), text[named.end() :]
+        elif name not in _VERBATIM and (late := _LATE_USER.search(text)):
+            raise SettingError(f"--user comes right after the verb: %memory {name} {late[1]} …")
+        if text.strip() and not usage:
+            raise SettingError(
+                f"%memory {name} takes nothing more, but {text.strip()[:60]!r} stands after it"
+            )
+        work(desk, text)
 
     return verb
+
+
+_VERBATIM = ("add", "edit")
+"""Their text is kept as it was typed, whatever it holds."""
+_LATE_USER = re.compile(r"\s(--user(?:=|\s+)\S+)$")
 
 
 _USER = re.compile(r"""--user(?:=|\s+|$)(?:["']([^"']*)["']|(\S*))\s*""")
@@ -136,9 +148,19 @@ def add(desk: Desk, text: str) -> None:
     """Remember something that the user says."""
     flags, rest = arguments.read(arguments.ADD, text)
     scope = "team" if flags.team else "user"
-    record = desk.memory().add(needed(rest.strip(), "what to remember"), flags.type or "fact", scope=scope)
+    memory = desk.memory()
+    record = memory.add(needed(rest.strip(), "what to remember"), flags.type or "fact", scope=scope)
     pending = "" if record.status == "active" else f" ({record.status}; see %memory conflicts)"
-    Sheet().say(f"Remembered as {record.type} {record.id}{pending}: {record.text}").show()
+    for_team = f" for {_scope(record)}" if _scope(record) else ""
+    if record.mentions > 1:
+        sheet = Sheet().say(f"Known already as {record.type} {record.id}{pending}: {record.text}")
+        sheet.remark(f"said {record.mentions} times now; %memory undo {record.id} takes that back").show()
+        return
+    sheet = Sheet().say(f"Remembered{for_team} as {record.type} {record.id}{pending}: {record.text}")
+    for old in memory.history(record.id):
+        if old.superseded_by == record.id:
+            sheet.remark(f"in place of: {old.text} (%memory undo {record.id} takes that back)")
+    sheet.show()
 
 
 def show(desk: Desk, text: str) -> None:
@@ -173,6 +195,8 @@ def synonyms(desk: Desk, text: str) -> None:
     if text.startswith("--remove"):
         term, _, means = (part.strip() for part in removed.partition("="))
         gone = memory.remove_synonym(needed(term, "the term to remove"), means)
+        if not gone:
+            raise SettingError(f"no synonyms hold {removed!r}; %memory synonyms lists them")
         Sheet().say(f"Removed {gone} {'pair' if gone == 1 else 'pairs'} with {term}.").show()
         return
     if text:
@@ -219,10 +243,12 @@ def queue(desk: Desk, text: str) -> None:
     if words:
         if len(words) != 2 or words[0] not in ("retry", "drop") or not words[1].isdigit():
             raise SettingError("give nothing, retry N or drop N: %memory queue retry 3")
+        if int(words[1]) not in [row["n"] for row in desk.memory().queue()]:
+            raise SettingError(f"no turn {words[1]} waits; %memory queue lists those that do")
         change = desk.memory().retry if words[0] == "retry" else desk.memory().drop
         change(int(words[1]))
     names = ["n", "at", "state", "tries", "error", "next_try", "goal"]
-    rows = [[row[name] for name in names] for row in desk.memory().queue()]
+    rows = [[_told(row, name) for name in names] for row in desk.memory().queue()]
     columns = ["n", "since", "state", "tries", "last fault", "next try", "goal"]
     Sheet("Queue").rows(columns, rows, "No turn waits to be distilled.").show()
 
@@ -262,9 +288,23 @@ def repair(desk: Desk, text: str) -> None:
 
 def stats(desk: Desk, text: str) -> None:
     """Counts by status, type and source."""
+    told = desk.memory().stats()
+    told["embedding"] = _embedding(told["embedding"])
+    names = {"rare": "rarely recalled", "low": "long unused", "decay": "decay a day"}
     Sheet("Memory").pairs(
-        [[name, _field(value) or "none"] for name, value in desk.memory().stats().items()]
+        [[names.get(name, name), _field(value) or "none"] for name, value in told.items()]
     ).show()
+
+
+def _embedding(told: Json) -> str:
+    """How the vectors stand, in words."""
+    if not told:
+        return "none: words alone"
+    waiting = told["waiting"]
+    said = (
+        f"{waiting:,} {'waits' if waiting == 1 else 'wait'} for a vector" if waiting else "all have vectors"
+    )
+    return said + (f"; it failed: {told['failed']}" if told["failed"] else "")
 
 
 def _plain(text: str) -> str:
@@ -304,9 +344,25 @@ def _field(value: Any) -> str:
 
 
 def _day(moment: Any) -> str:
-    return f"{moment:%Y-%m-%d %H:%M}"
+    """In the reader's own time zone."""
+    return f"{moment.astimezone():%Y-%m-%d %H:%M}"
+
+
+def _scope(record: Any) -> str:
+    return teams.shown(record.user)
+
+
+def _told(row: Json, name: str) -> Any:
+    value = row[name]
+    return _day(datetime.datetime.fromisoformat(value)) if name in ("at", "next_try") and value else value
 
 
 def _records(records: Any, empty: str) -> Sheet:
     rows = [[r.id, r.type, r.source, _day(r.created), r.text] for r in records]
-    return Sheet().rows(["id", "type", "source", "created", "text"], rows, empty)
+    columns = ["id", "type", "source", "created", "text"]
+    if any(map(_scope, records)):
+        columns, rows = (
+            ["scope", *columns],
+            [[_scope(r) or "own", *row] for r, row in zip(records, rows, strict=True)],
+        )
+    return Sheet().rows(columns, rows, empty)

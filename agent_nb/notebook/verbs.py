@@ -47,11 +47,25 @@ def help_sheet(magic: str, verbs: dict[str, Verb], verb: str = "") -> Sheet:
             for name, v in verbs.items()
         ],
     )
-    if magic != "%memory":
+    if magic == "%memory":
+        sheet.remark("Each takes --user NAME right after the verb, for another user's memory.")
+    else:
         sheet.remark(
             f"A goal goes into a cell: %{magic} on its first line, the goal below. Flags: %{magic} --help."
         )
     return sheet
+
+
+MEANT = {
+    "remember": "add",
+    "save": "add",
+    "list": "search",
+    "find": "search",
+    "delete": "forget",
+    "remove": "forget",
+    "erase": "forget ID --erase",
+}
+"""What somebody looks for who types a word that is no verb of `%memory`."""
 
 
 def needed(text: str, what: str) -> str:

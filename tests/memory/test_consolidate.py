@@ -110,3 +110,14 @@ def test_an_answer_that_only_says_what_was_saved_leaves_nothing_out(memory):
     rows = evidence(run["answer"], ["goal"])
     kept = memory.consolidate(**run, evidence=rows, observations=[call("save_memory", "write", text=text)])
     assert kept == {"written": [], "left_out": []}
+
+
+def test_a_line_above_a_table_says_what_stands_in_it():
+    from agent_nb.memory.consolidate import _sentences
+
+    table = "| region | total | rows |\n| --- | ---: | --- |\n| north | 10 | 1 |\n| **south** | 25 | 2 |"
+    (one, two) = _sentences(f"Total by region:\n\n{table}\n\nAll 35 are paid.")
+    assert one[2] == "Total by region: north (total 10, rows 1); south (total 25, rows 2)"
+    assert two[2] == "All 35 are paid."
+    assert _sentences(table) == []
+    assert [said for _, _, said in _sentences(f"Here it is.\n{table}")] == ["Here it is."]

@@ -232,7 +232,8 @@ def test_decay_ledger_memo_and_graph(cell, store, tmp_path):
     assert "slow, normal, fast" in one_line_error(cell)
     assert "No ledger" in cell("%memory ledger")
     assert str(tmp_path / "l.md") in cell(f"%memory ledger {tmp_path / 'l.md'}")
-    assert "No ledger" in cell("%memory ledger off")
+    assert "no longer kept" in cell("%memory ledger off")
+    assert "No ledger" in cell("%memory ledger")
     cell("%memory ledger x.txt")
     assert "ends in .md" in one_line_error(cell)
     assert "No constraint" in cell("%memory memo")
@@ -268,3 +269,77 @@ def test_help_names_every_verb_with_an_id_that_looks_like_one(cell):
     for verb in ("team", "graph", "ledger", "decay", "memo", "undo", "--erase"):
         assert verb in told
     assert "m12" not in told
+
+
+def test_what_a_new_memory_takes_the_place_of_is_said(cell, store):
+    cell("%memory add The deadline is Friday.")
+    told = cell("%memory add The deadline is Monday.")
+    assert "in place of: The deadline is Friday." in told
+    told = cell("%memory add The deadline is Monday.")
+    assert "Known already" in told
+    assert "2 times" in told
+
+
+@pytest.mark.parametrize("verb", ["stats", "log", "memo", "check", "repair", "conflicts"])
+def test_a_verb_that_takes_nothing_says_so(cell, verb):
+    cell(f"%memory {verb} now")
+    assert "takes nothing more" in one_line_error(cell)
+
+
+@pytest.mark.parametrize("line", ["search tea", "recall tea", "show m12", "history m12", "why tea?"])
+def test_a_user_named_too_late_is_not_searched_for(cell, line):
+    cell(f"%memory {line} --user bea")
+    assert f"right after the verb: %memory {line.split()[0]} --user bea" in one_line_error(cell)
+    cell("%memory add I wrote a letter --user bea")
+    assert cell.error is None
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("remember tea", "did you mean add"),
+        ("delete m12", "did you mean forget"),
+        ("list", "did you mean search"),
+        ("queue retry 99", "no turn 99 waits"),
+        ("synonyms --remove tea", "no synonyms hold 'tea'"),
+        ("import nowhere.jsonl", "there is no file 'nowhere.jsonl'"),
+    ],
+)
+def test_a_wrong_line_says_what_to_do(cell, line, words):
+    cell(f"%memory {line}")
+    assert words in one_line_error(cell)
+    assert "Errno" not in cell.told
+
+
+def test_stats_are_words(cell, store):
+    told = cell("%memory stats")
+    assert "words alone" in told
+    assert "failed:" not in told
+    assert "--user NAME" in cell("%memory")
+
+
+def test_the_teams_memories_are_marked(cell, store):
+    cell("%memory add I start at nine.")
+    cell("%memory team sales")
+    assert "for team sales" in cell("%memory add --team The week of sales ends on Sunday.")
+    told = cell("%memory search")
+    assert "scope" in told
+    assert "team sales" in told
+    assert "own" in told
+
+
+def test_times_are_the_readers_own(cell, store, monkeypatch):
+    import time
+
+    record = store.add("One thing.")
+    monkeypatch.setenv("TZ", "Asia/Shanghai")
+    time.tzset()
+    try:
+        shown = f"{record.recorded.astimezone():%Y-%m-%d %H:%M}"
+        assert shown != f"{record.recorded:%Y-%m-%d %H:%M}"
+        assert shown in cell("%memory search")
+        assert shown in cell("%memory log")
+        assert "+00:00" not in cell.told
+    finally:
+        monkeypatch.undo()
+        time.tzset()

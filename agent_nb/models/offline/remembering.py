@@ -105,6 +105,15 @@ def remember(goal: str, kind: str, what: str, names: set[str], say: Words) -> St
     return say(f"Forgotten: {close[0].get('text')}", f"已忘记：{close[0].get('text')}")
 
 
+_KINDS = {
+    "fact": "事实",
+    "preference": "偏好",
+    "constraint": "约束",
+    "profile": "个人信息",
+    "decision": "决定",
+}
+
+
 def _save(what: str, say: Words) -> Steps:
     if not what:
         return say("What shall I remember?", "要记住什么？")
@@ -116,7 +125,7 @@ def _save(what: str, say: Words) -> Steps:
     )
     if not got.get("ok"):
         return say(f"It was not saved: {got.get('error')}", f"没有记下：{got.get('error')}")
-    return say(f"Remembered as a {kind}: {what}", f"已记住（{kind}）：{what}")
+    return say(f"Remembered as a {kind}: {what}", f"已记住（{_KINDS.get(kind, kind)}）：{what}")
 
 
 def _hits(got: Json) -> list[Json]:

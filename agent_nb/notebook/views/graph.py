@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import Any
 
-from .style import esc, tag
+from .style import SCROLL, esc, tag
 
 Json = dict[str, Any]
 
@@ -21,11 +21,15 @@ def svg(graph: Json) -> str:
     drawn = [
         e for e in graph["edges"] if e["source"] in at and e["target"] in at and e["source"] != e["target"]
     ]
-    lines = "".join(_edge(at[e["source"]], at[e["target"]], str(e["relation"])) for e in drawn)
+    lines = "".join(
+        _edge(at[e["source"]], at[e["target"]], str(e["relation"]).replace("_", " ")) for e in drawn
+    )
     dots = "".join(_node(name, *place) for name, place in at.items())
     box = f'viewBox="0 0 {_SIZE} {_SIZE // 4 * 3}" role="img" aria-label="graph of what is remembered"'
-    style = "max-width:640px;width:100%;color:inherit"
-    return tag("div", f'<svg xmlns="http://www.w3.org/2000/svg" {box} style="{style}">{lines}{dots}</svg>')
+    style = "max-width:640px;width:100%;min-width:420px;color:inherit"
+    return tag(
+        "div", f'<svg xmlns="http://www.w3.org/2000/svg" {box} style="{style}">{lines}{dots}</svg>', SCROLL
+    )
 
 
 def _place(i: int, count: int) -> tuple[float, float]:

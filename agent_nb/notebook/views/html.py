@@ -88,7 +88,7 @@ def plan(event: Planned | None, over: bool = False) -> str:
 def _node(node: Json, depth: int, over: bool) -> str:
     """A subtask in a line, moved in below what it needs."""
     sign, tone = wording.node_sign(node, over)
-    result = wording.field(node, "result", 160)
+    result = wording.node_result(node)
     line = (
         f"{toned(sign, tone)} {esc(wording.field(node, 'id', 20))}. {esc(wording.field(node, 'text', 300))}"
     )

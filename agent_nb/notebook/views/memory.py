@@ -63,11 +63,9 @@ def _hit(hit: Json) -> str:
         bars += tag("span", "", f"display:inline-block;width:{width}px;height:8px;background:{color}")
     about = " · ".join(str(hit.get(k) or "") for k in ("type", "source") if hit.get(k))
     about += f" · {str(hit.get('created') or '')[:10]}" if hit.get("created") else ""
-    reason = f" · {hit['reason']}" if hit.get("reason") else ""
+    reason = f" · {wording.clip(str(hit['reason']), 200)}" if hit.get("reason") else ""
     text = esc(wording.field(hit, "text", 400))
-    said = tag("div", text, "overflow-wrap:anywhere", dir="auto") + muted(
-        esc(about + wording.clip(reason, 200))
-    )
+    said = tag("div", text, "overflow-wrap:anywhere", dir="auto") + muted(esc(about + reason))
     cell = "padding:2px 14px 2px 0;vertical-align:top;text-align:left"
     return tag(
         "tr",

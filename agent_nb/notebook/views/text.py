@@ -95,7 +95,7 @@ def plan_lines(event: Planned, over: bool = False) -> list[str]:
     note = f"  ({event.note})" if event.note else ""
     lines = [f"plan   {wording.plan_count(event.subtasks) if nodes else 'none'}{note}"]
     for node, depth in nodes:
-        result = wording.field(node, "result", 100)
+        result = wording.node_result(node)
         told = (
             f"{wording.field(node, 'id', 20)}. {wording.field(node, 'text', 160)} {wording.node_more(node)}"
         )

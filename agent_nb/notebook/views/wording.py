@@ -265,6 +265,13 @@ def node_more(node: Json) -> str:
     return f"({'; '.join(said)})" if said else ""
 
 
+def node_result(node: Json) -> str:
+    """What a subtask came to, in a line: a table under it stays in the answer."""
+    said = field(node, "result", 1_000)
+    head = re.split(r"(?:^|\s)\|\s", said)[0].replace("**", "").rstrip(" :：")
+    return clip(head or said, 100)
+
+
 def plan_count(nodes: list[Json]) -> str:
     """'3 subtasks, 1 done'."""
     done = sum(node.get("status") == "done" for node in nodes if isinstance(node, dict))
@@ -301,7 +308,7 @@ def loaded(event: Loaded) -> tuple[str, str]:
 def consolidated(event: Consolidated) -> str:
     """How much was kept and left out."""
     if not event.written and not event.left_out:
-        return "nothing to keep"
+        return "nothing further to keep"
     return f"{len(event.written)} kept, {len(event.left_out)} left out"
 
 
