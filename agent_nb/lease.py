@@ -59,6 +59,9 @@ class Lease:
         except OSError:  # a file system without locks
             os.close(handle)
             return ""
+        if os.fstat(handle).st_nlink == 0:  # the session was deleted between the two calls
+            os.close(handle)
+            return self.take()
         self._handle = handle
         with contextlib.suppress(OSError):
             os.ftruncate(handle, 0)

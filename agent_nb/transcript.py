@@ -179,6 +179,17 @@ def read(path: pathlib.Path) -> list[Event]:
     return found
 
 
+def delete(path: pathlib.Path) -> None:
+    """Remove a transcript and the lock beside it. Raises SettingError while another process runs the session."""
+    lease = Lease(path)
+    lease.take()
+    try:
+        path.unlink(missing_ok=True)
+        lease.path.unlink(missing_ok=True)
+    finally:
+        lease.give_back()
+
+
 def file_name(session: str) -> str:
     """A file name for a session's name: readable, with characters that file systems refuse percent-coded."""
     safe = "".join(c if c.isalnum() or c in " _-+=@()." else _coded(c) for c in session)

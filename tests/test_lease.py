@@ -8,7 +8,7 @@ import sys
 
 import pytest
 
-from agent_nb import Session, events
+from agent_nb import Session, events, transcript
 from agent_nb.errors import SettingError
 from agent_nb.models.scripted import ScriptedModel
 from agent_nb.models.validate import validate_messages
@@ -128,3 +128,17 @@ def test_the_lock_is_given_back_however_a_run_ends():
     with Other() as other:
         other.go()
     assert made.run("again").text == "again"
+
+
+def test_a_session_that_another_kernel_runs_cannot_be_deleted(own_home):
+    path = own_home / "sessions" / "s.jsonl"
+    with Other() as other:
+        with pytest.raises(SettingError, match="running in another kernel"):
+            transcript.delete(path)
+        assert path.exists()
+        other.go()
+        transcript.delete(path)
+    assert list(path.parent.iterdir()) == []
+    transcript.delete(path)
+    assert mine().run("goal").done
+    assert Session.names() == ["s"]

@@ -303,7 +303,7 @@ def _written(events: list[Any], suffix: str) -> str:
 
 def delete(desk: Desk, text: str) -> None:
     """Delete a session's transcript, once the user has said yes."""
-    from ..session import Session
+    from .. import transcript
     from .approval import Gate
 
     name = _plain(needed(text, "the session's name"))
@@ -311,9 +311,8 @@ def delete(desk: Desk, text: str) -> None:
     verdict = Gate()({"id": "delete", "name": "delete_session", "input": {"name": name}, "effect": "write"})
     if verdict.verdict != "approve":
         raise SettingError(f"session {name} was kept: {verdict.reason or 'the answer was no'}")
+    transcript.delete(_transcript_file(name))
     desk.forget(name)
-    if name in Session.names():
-        _transcript_file(name).unlink()
     Sheet().say(f"Session {name} is deleted.").show()
 
 

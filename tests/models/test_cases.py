@@ -488,13 +488,15 @@ def test_24_where_it_calls_on_the_record_says_why_and_the_last_results_stand(tal
 
 
 def test_24_a_circle_ends_in_one_answer_without_a_tool(talk):
+    """Three equal calls are pointed out, the fourth is not made, and the fifth request asks for the answer."""
     done = talk([lambda body: (obedient if body.get("tool_choice") else stubborn)(body)] * 9)
     assert done.result.stop_reason == "no_progress"
     assert done.result.text == "So far it is 3."
-    assert done.result.usage.calls == 4
+    assert done.result.usage.calls == 5
+    assert [seen.kind for seen in done.result.task.observations] == ["", "", "", "ruled_out"]
     done = talk([stubborn] * 9)
     assert done.result.stop_reason == "no_progress"
-    assert len(done.result.task.observations) == 3
+    assert [seen.kind for seen in done.result.task.observations] == ["", "", "", "ruled_out"]
     assert done.result.text == "again"
 
 
