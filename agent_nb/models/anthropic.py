@@ -161,8 +161,12 @@ class AnthropicModel:
                 )
         return self._client
 
-    def _open(self, client: Any, request: Json) -> Any:
-        """The open stream; what can be wrong with the request before it is sent is told apart here."""
+    def _open(self, client: Any, request: Json, again: bool = True) -> Any:
+        """The open stream; what can be wrong with the request before it is sent is told apart here.
+
+        A connection that was kept from the call before may have been closed by the server meanwhile, which shows only
+        now: `again`, on a fresh one.
+        """
         try:
             return client.messages.create(**request, stream=True)
         except UnicodeError:
@@ -174,6 +178,8 @@ class AnthropicModel:
                 raise CredentialsError(NO_CREDENTIALS) from None
             raise RequestRefused(f"the request is not JSON: {plain(str(error))}") from error
         except Exception as error:
+            if again and "without sending a response" in str(error.__cause__):
+                return self._open(client, request, again=False)
             found = translate(error, self.name, self.server)
             if found is error:
                 raise

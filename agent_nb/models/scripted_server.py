@@ -80,14 +80,19 @@ class Streamed:
     before_s: float = 0.0
 
 
-Reply = Json | str | Failure | Streamed | Callable[[Json], Any]
+@dataclasses.dataclass(frozen=True)
+class HangUp:
+    """No reply at all: the connection is closed, as servers do with one that they kept open long enough."""
+
+
+Reply = Json | str | Failure | Streamed | HangUp | Callable[[Json], Any]
 
 
 class ScriptedServer:
     """Answers `POST /v1/messages` with `replies`, in order, on a free port of the loopback.
 
     Args:
-        replies: message dicts or texts (as for ScriptedModel), Failure or Streamed, or a function that gets
+        replies: message dicts or texts (as for ScriptedModel), Failure, Streamed or HangUp, or a function that gets
             the request's body and returns one of them.
         tokens: what `/v1/messages/count_tokens` answers; None: 404, as other servers do.
 
@@ -140,7 +145,7 @@ class ScriptedServer:
         if self.faults and error is None:
             raise self.faults[0]
 
-    def take(self, body: Any, headers: dict[str, str]) -> Json | str | Failure | Streamed:
+    def take(self, body: Any, headers: dict[str, str]) -> Json | str | Failure | Streamed | HangUp:
         """The reply to a request, which is kept; a refusal of it is a Failure and uses no reply up."""
         with self._lock:
             self.requests.append(body)
@@ -224,6 +229,9 @@ class _Handler(BaseHTTPRequestHandler):
         reply = self.server.script.take(body, {k.lower(): v for k, v in self.headers.items()})
         if isinstance(reply, Failure):
             return self._fail(reply)
+        if isinstance(reply, HangUp):
+            self.close_connection = True
+            return None
         if not isinstance(reply, Streamed):
             reply = Streamed(reply)
         if not body.get("stream"):

@@ -39,6 +39,8 @@ class Assembly:
                 self._count(event["message"].get("usage") or {})
                 self.blocks = dict(enumerate(event["message"].get("content") or []))
             case "content_block_start":
+                # llama.cpp's server leaves message_start out where its first token is half a character.
+                self.started = True
                 self.blocks[event["index"]] = dict(event["content_block"])
             case "content_block_delta":
                 return self._grow(event)

@@ -14,7 +14,7 @@ import pytest
 from agent_nb import errors
 from agent_nb.models.anthropic import AnthropicModel
 from agent_nb.models.protocol import Model
-from agent_nb.models.scripted_server import Failure, ScriptedServer, Streamed
+from agent_nb.models.scripted_server import Failure, HangUp, ScriptedServer, Streamed
 from agent_nb.models.sse import events_of, sse
 
 ASK = [{"role": "user", "content": [{"type": "text", "text": "how many flights? 多少"}]}]
@@ -352,6 +352,15 @@ def test_an_error_in_the_stream(monkeypatch, kind, raised):
 def test_a_cut_connection_is_unavailable(monkeypatch, cut):
     reply = Streamed({"content": [{"type": "text", "text": "long " * 100}]}, cut_after=cut)
     assert type(fails(reply, monkeypatch)) is errors.ModelUnavailable
+
+
+def test_a_server_that_hangs_up_before_it_answers_is_asked_once_more(monkeypatch):
+    with ScriptedServer([HangUp(), "hello"]) as server:
+        assert ask(server, monkeypatch)[-1]["message"]["content"] == [{"type": "text", "text": "hello"}]
+    assert server.requests[0] == server.requests[1]
+    with ScriptedServer([HangUp(), HangUp(), "hello"]) as server, pytest.raises(errors.ModelUnavailable):
+        ask(server, monkeypatch)
+    assert len(server.requests) == 2
 
 
 def test_a_stream_that_ends_politely_but_early_is_unavailable(monkeypatch):

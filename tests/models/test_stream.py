@@ -56,6 +56,13 @@ def test_a_server_that_forgets_message_stop_is_forgiven():
     assert assembly.message()["content"] == [{"type": "text", "text": "hello"}]
 
 
+def test_a_server_that_forgets_message_start_is_forgiven():
+    assembly = Assembly()
+    for event in list(events_of("hello"))[1:]:
+        assembly.feed(event)
+    assert assembly.message()["content"] == [{"type": "text", "text": "hello"}]
+
+
 def test_a_server_that_sends_the_input_at_once():
     call = {"type": "tool_use", "id": "t", "name": "n", "input": {"a": 1}}
     assembly = Assembly()
