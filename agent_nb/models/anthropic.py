@@ -9,6 +9,7 @@ from typing import Any
 from urllib.parse import urlsplit
 
 from ..errors import CredentialsError, RequestRefused, SettingError
+from . import wire_names
 from .faults import NO_CREDENTIALS, plain, translate
 from .prices import PRICES, Price, dollars, price_of
 from .stream import Assembly
@@ -124,10 +125,11 @@ class AnthropicModel:
                 if found is error:
                     raise
                 raise found from error
-        yield {"type": "message", "message": message}
+        yield {"type": "message", "message": wire_names.received(tools, message)}
 
     def request(self, messages: list[Json], *, system: str, tools: list[Json], max_tokens: int) -> Json:
         """What is sent, as arguments of the SDK. The caller's lists and dicts stay untouched."""
+        tools, messages = wire_names.sent(tools, messages)
         request: Json = {"model": self.name, "max_tokens": max_tokens, "messages": _signed(messages)}
         if system.strip():
             request["system"] = [{"type": "text", "text": system}]
