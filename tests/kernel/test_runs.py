@@ -24,6 +24,7 @@ def test_without_a_front_end_too(kernel):
 
 
 def test_a_failing_run_fails_its_cell_and_the_next_ones(kernel):
+    kernel.send("import time; time.sleep(0.5)")  # so that the next two wait in the queue together
     first = kernel.send("%%agent -m fine --no-memory --max-steps 0 --new\nx")
     second = kernel.send("after = 1")
     kernel.done(first)

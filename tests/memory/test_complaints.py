@@ -113,7 +113,7 @@ def test_what_is_left_out_of_a_recall_is_counted_and_its_gate_named(memory):
     assert memory.recall("limit", k=5, budget=1).gates[3]["skipped"]
     low = memory.recall("limit of many", threshold=2)
     assert list(low) == []
-    assert "had 0." in low.gates[2]["why"]
+    assert "20 fell short, the nearest with score 0." in low.gates[2]["why"]
     for before, after in itertools.pairwise(recall.gates[1:]):
         assert before["left"] == after["entered"]
 

@@ -2,9 +2,10 @@
 
 import datetime
 import json
-import multiprocessing
 import sqlite3
 import stat
+import subprocess
+import sys
 
 import pytest
 
@@ -173,20 +174,20 @@ def test_an_export_comes_back_exactly(tmp_path, memory, suffix):
         assert other.import_(path)["new"] == 0
 
 
-def _write(path, name):
-    with Memory(path, embedder=None) as memory:
-        for n in range(40):
-            memory.add(f"{name} wrote {n}", "episode")
+WRITER = """
+import sys
+from agent_nb import Memory
+path, name = sys.argv[1:]
+with Memory(path, embedder=None) as memory:
+    for n in range(40):
+        memory.add(f"{name} wrote {n}", "episode")
+"""
 
 
 def test_two_processes_lose_nothing(tmp_path):
-    context = multiprocessing.get_context("spawn")
-    writers = [context.Process(target=_write, args=(tmp_path / "m.db", name)) for name in ("one", "two")]
-    for writer in writers:
-        writer.start()
-    for writer in writers:
-        writer.join()
-    assert [writer.exitcode for writer in writers] == [0, 0]
+    command = [sys.executable, "-c", WRITER, tmp_path / "m.db"]
+    writers = [subprocess.Popen([*command, name]) for name in ("one", "two")]
+    assert [writer.wait() for writer in writers] == [0, 0]
     with Memory(tmp_path / "m.db", embedder=None) as memory:
         assert len(memory.search()) == 80
     with sqlite3.connect(tmp_path / "m.db") as db:
