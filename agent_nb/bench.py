@@ -8,6 +8,7 @@ import time
 from typing import Any
 
 from .approval import Asker, ask_on_terminal
+from .folding import Folding
 from .forecast import Forecast
 from .limits import Limits
 from .models.protocol import Model
@@ -32,6 +33,7 @@ class Bench:
         waited_s: seconds spent waiting for the user; they are not charged to the valve.
         tally: what reflection counts. replans: how often hybrid has planned anew. shown_plan: as shown last.
         sizes: tokens of each message, counted once. used_ids: tool_use ids of the history so far.
+        folding: which steps of this turn stay word for word.
         forecast: what the next call will take, learnt from the calls before it.
     """
 
@@ -48,6 +50,7 @@ class Bench:
     started_s: float = dataclasses.field(default_factory=time.monotonic)
     waited_s: float = 0.0
     sizes: Sizes = dataclasses.field(default_factory=Sizes)
+    folding: Folding = dataclasses.field(default_factory=Folding)
     used_ids: set[str] | None = None
     forecast: Forecast = dataclasses.field(default_factory=Forecast)
     tally: Tally = dataclasses.field(default_factory=Tally)

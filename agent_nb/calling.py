@@ -53,16 +53,20 @@ def converse(task: Task, bench: Bench) -> Generator[Event, None, Reply]:
         fault = (
             "room" if reply.more_room else reply.ends if reply.retry or reply.ends == "context_full" else ""
         )
-        can_fold = reply.ends != "context_full" or bool(bench.turns)
-        if not fault or fault in mended or not can_fold:
+        if not fault or fault in mended or (fault == "context_full" and not _fold(bench)):
             return reply
         mended.add(fault)
         yield Noticed(run=task.run, step=task.steps, text=f"{reply.problem}; asked again")
         nudge = reply.retry
         if fault == "room":
             room *= 4
-        elif fault == "context_full":
-            bench.turns = []
+
+
+def _fold(bench: Bench) -> bool:
+    """Leave the earlier turns and the older steps of this one out of the window; whether there were any."""
+    folds = bench.folding.squeeze() or bool(bench.turns)
+    bench.turns = []
+    return folds
 
 
 def last_word(task: Task, bench: Bench) -> Iterator[Event]:
@@ -100,7 +104,14 @@ def _call(
     task: Task, bench: Bench, nudge: str, room: int, last: bool = False
 ) -> Generator[Event, None, Reply]:
     view = window.build(
-        task, bench.schemas(), bench.turns, bench.rules, bench.handed_over, bench.sizes, bench.earlier
+        task,
+        bench.schemas(),
+        bench.turns,
+        bench.rules,
+        bench.handed_over,
+        bench.sizes,
+        bench.earlier,
+        None if getattr(bench.model, "needs_whole_turn", False) else bench.folding,
     )
     closed = bench.forecast.closes(view, task.usage, bench.limits, functools.partial(_cost, bench.model))
     if closed[0]:

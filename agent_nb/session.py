@@ -16,6 +16,7 @@ from .approval import Asker, ask_on_terminal
 from .bench import Bench
 from .errors import SettingError, StoreError, one_line
 from .events import Event
+from .folding import Folding
 from .limits import Limits
 from .planning import restoring
 from .planning.stations import PLANNERS
@@ -25,6 +26,7 @@ from .task import Observation, Task, Usage
 from .tools.files import named_files
 from .tools.tool import Tool, Toolbox
 from .transcript import Transcript
+from .zones import Zones
 
 Json = dict[str, Any]
 
@@ -46,6 +48,7 @@ class Session:
         name: of the transcript; an existing one is continued. None: a new one, named after the moment.
         rules: standing instructions.
         namespace: the variables that the tools work on.
+        zones: how large the parts of the window may grow (`agent_nb.zones.Zones`).
         asker: how the user is asked; the default asks on a terminal, and denies where there is none.
 
     Raises SettingError for a name or value that does not exist.
@@ -64,6 +67,7 @@ class Session:
         namespace: dict[str, Any] | None = None,
         user: str = "default",
         asker: Asker = ask_on_terminal,
+        zones: Zones | None = None,
     ) -> None:
         self.namespace: dict[str, Any] = {} if namespace is None else namespace
         self._model: Any = model
@@ -79,6 +83,7 @@ class Session:
         )
         self.rules = rules or ""
         self.asker = asker
+        self.zones = Zones() if zones is None else _instance("zones", zones, Zones)
         self.result: Result | None = None
         self._files: list[str] = []
         self._cache: dict[Any, Any] = {}
@@ -340,7 +345,7 @@ class Session:
             raise SettingError(f"there is a session {name!r} already; give another name")
         forked = Session(
             self._model, self.tools, self.memory, self.limits, self.planner, self.approve, name, self.rules,
-            self.namespace, asker=self.asker,
+            self.namespace, asker=self.asker, zones=self.zones,
         )  # fmt: skip
         with forked._transcript.alone():
             for event in self._transcript.events:
@@ -391,6 +396,7 @@ class Session:
             rules=self.rules,
             approve=approve,
             asker=self.asker,
+            folding=Folding(self.zones),
         )
 
     def _handed_over(self, box: Toolbox, use: Sequence[str]) -> str:

@@ -22,3 +22,13 @@ def estimate_tokens(text: str) -> int:
     lower, upper, digits, punctuation, _ = counts
     others = len(text) - cjk - sum(counts)  # newlines and all other scripts
     return round(1.15 * cjk + lower / 2.7 + 0.75 * upper + 0.6 * digits + 0.85 * punctuation + others)
+
+
+def cut_to(text: str, tokens: int) -> str:
+    """The beginning of `text` that takes at most so many tokens, with … where something is missing."""
+    if (size := estimate_tokens(text)) <= tokens:
+        return text
+    while text and size > tokens:
+        text = text[: min(len(text) - 1, len(text) * tokens // size)]
+        size = estimate_tokens(text + "…")
+    return text.rstrip() + "…"

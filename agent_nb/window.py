@@ -7,6 +7,7 @@ import json
 from collections.abc import Sequence
 from typing import Any
 
+from .folding import Folding, size_of
 from .limits import Limits
 from .planning import progress
 from .short_term import ShortTerm
@@ -73,9 +74,9 @@ class Sizes:
         of, upto, total = self._counted.get(id(messages), (None, 0, 0))
         if of is not messages or upto >= len(messages):
             upto, total = 0, 0
-        total += sum(map(_message_size, messages[upto:-1]))
+        total += size_of(messages[upto:-1])
         self._counted[id(messages)] = (messages, len(messages) - 1, total)
-        return total + _message_size(messages[-1])
+        return total + size_of(messages[-1:])
 
     def schemas(self, tools: list[Json]) -> int:
         """Tokens of the tools' schemas."""
@@ -98,17 +99,19 @@ def build(
     handed_over: str = "",
     known: Sizes | None = None,
     short: ShortTerm | None = None,
+    folding: Folding | None = None,
 ) -> Window:
     """The window of the next call.
 
     Args:
-        task: the running turn; its messages are always whole.
+        task: the running turn.
         tools: schemas of the mounted tools.
         turns: messages of the session's earlier turns, one list a turn, oldest first.
         rules: standing instructions of the user's.
         handed_over: what the user handed over by name (schemas of variables).
         known: sizes counted before in this run.
         short: what is left of the turns that do not stay verbatim.
+        folding: what stays verbatim of the running turn; None: all of it.
     """
     known, short = known or Sizes(), short or ShortTerm()
     kept, left_out = _recent(turns[short.folded :], known, short.folded)
@@ -130,13 +133,15 @@ def build(
         ),
     }
     earlier = [message for turn in kept for message in turn]
-    plan = progress.text(task)
-    messages = _with_block(earlier + task.messages, plan)
+    turn, told, gone = folding.view(task) if folding else (task.messages, {}, "")
+    left_out += [gone] if gone else []
+    plan = progress.text(task, folding.zones if folding else None)
+    messages = _with_block(earlier + turn, plan)
     sizes = {name: known.text(text) for name, text in system.items()}
     sizes |= {
         "tools": known.schemas(tools),
         "earlier turns": sum(map(known.messages, kept)),
-        "this turn": known.messages(task.messages),
+        **(told or {"this turn": known.messages(task.messages)}),
         "plan": estimate_tokens(plan) if plan else 0,
     }
     parts = [{"part": name, "tokens": tokens} for name, tokens in sizes.items() if tokens]
@@ -165,22 +170,6 @@ def _recent(turns: Sequence[list[Json]], known: Sizes, folded: int = 0) -> tuple
         kept.insert(0, turn)
     gone = folded + len(turns) - len(kept)
     return kept, [f"{gone} earlier turn{'s' if gone > 1 else ''} of this session"] if gone else []
-
-
-def _message_size(message: Json) -> int:
-    return sum(4 + _block_size(block) for block in message["content"])
-
-
-def _block_size(block: Json) -> int:
-    if block.get("type") == "image":
-        return 1_500  # about what a chart of 1,000 by 700 pixels costs
-    if block.get("type") == "tool_result":
-        content = block.get("content")
-        return sum(_block_size(inner) for inner in content) if isinstance(content, list) else 4
-    text = block.get("text")
-    return estimate_tokens(
-        text if isinstance(text, str) else json.dumps(block, ensure_ascii=False, default=str)
-    )
 
 
 def _criteria(task: Task) -> str:

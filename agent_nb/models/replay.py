@@ -14,6 +14,9 @@ from .protocol import Model, takes_tool_choice
 
 Json = dict[str, Any]
 
+ABILITIES = {"can_judge": True, "can_plan": True, "needs_whole_turn": False}
+"""What the loop asks of a model beside replies, and the default: a replay must go the way of the recorded run."""
+
 
 class RecordingModel:
     """Any model, with each of its finished calls written to a file (mode 600, secrets taken out).
@@ -32,7 +35,7 @@ class RecordingModel:
         self._before: Json = {}
         if recording.holds_something(self.path):
             recording.read(self.path)
-        for optional in ("name", "note", "can_judge", "max_tokens", "cost"):
+        for optional in ("name", "note", "max_tokens", "cost", *ABILITIES):
             if hasattr(model, optional):
                 setattr(self, optional, getattr(model, optional))
 
@@ -71,7 +74,7 @@ class RecordingModel:
     def _begin_take(self, request: Json) -> int:
         """Number of the new take, after a take that began with this request has been dropped."""
         header: Json = {"model": str(getattr(self.model, "name", type(self.model).__name__))}
-        header["can_judge"] = bool(getattr(self.model, "can_judge", True))
+        header |= {ability: bool(getattr(self.model, ability, by)) for ability, by in ABILITIES.items()}
         calls = recording.read(self.path)[1] if recording.holds_something(self.path) else []
         firsts: dict[int, Json] = {}
         for call in calls:
@@ -97,7 +100,8 @@ class ReplayModel:
         self.path = Path(path).expanduser()
         header, self.calls = recording.read(self.path)
         self.name = f"replay:{path}"
-        self.can_judge = bool(header.get("can_judge", True))
+        for ability, by in ABILITIES.items():
+            setattr(self, ability, bool(header.get(ability, by)))
         self.note = f"recorded replies of {header.get('model', 'a model')}; the tools run again"
         self.at = 0
 

@@ -6,7 +6,7 @@ import re
 from typing import Any
 
 from ..memory.text import tokens
-from ..task import Task
+from ..task import Subtask, Task
 
 Json = dict[str, Any]
 
@@ -59,6 +59,13 @@ def similarity(a: str, b: str) -> float:
     """Share of the shorter text's terms that the other one holds too, 0…1."""
     left, right = set(tokens(a)), set(tokens(b))
     return len(left & right) / min(len(left), len(right)) if left and right else 0.0
+
+
+def likeness(node: Subtask, running: Subtask | None) -> float:
+    """How much a finished subtask has to do with the running one, 0…1: what it needs, then shared words."""
+    if running is None:
+        return 0.0
+    return 1.0 if node.id in running.needs else similarity(f"{node.text} {node.result}", running.text)
 
 
 class Course:

@@ -36,6 +36,7 @@ class OfflineModel:
     name = "offline"
     can_judge = False
     can_plan = False
+    needs_whole_turn = True
     note = "rules, not a language model"
 
     def cost(self, usage: Json) -> float | None:
