@@ -49,8 +49,6 @@ def script():
 def alarm():
     """Press the stop button after so many seconds: SIGINT to the main thread, as the kernel's own does."""
     timers = []
-    # hypothesis keeps a Python function here once a test of its own has run; an interrupt in it would be swallowed.
-    callbacks, gc.callbacks[:] = gc.callbacks[:], []
 
     def ring(seconds):
         press = lambda: signal.pthread_kill(threading.main_thread().ident, signal.SIGINT)  # noqa: E731

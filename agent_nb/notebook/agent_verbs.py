@@ -161,13 +161,20 @@ def messages(desk: Desk, text: str) -> None:
 
 
 def window(desk: Desk, text: str) -> None:
-    """Parts of the last call's window with their tokens."""
-    parts = desk.session(memory=False).window()
+    """Parts of the last call's window with their tokens, and what was left out."""
+    from ..events import CallStarted
+
+    session = desk.session(memory=False)
+    parts = session.window()
+    left_out = [event.left_out for event in session.trace if isinstance(event, CallStarted)][-1:]
     total = sum(int(part.get("tokens", 0)) for part in parts)
     rows = [[part.get("part", ""), part.get("tokens", 0)] for part in parts]
-    Sheet("Window of the last call").rows(
+    sheet = Sheet("Window of the last call").rows(
         ["part", "tokens"], rows + [["all", total]] if rows else [], "No call was made in this session yet."
-    ).show()
+    )
+    for gone in left_out:
+        sheet.remark(f"Left out: {', '.join(gone) or 'nothing'}.")
+    sheet.show()
 
 
 def plan(desk: Desk, text: str) -> None:
