@@ -12,7 +12,7 @@ from .folding import Folding
 from .forecast import Forecast
 from .limits import Limits
 from .models.protocol import Model
-from .planning import plan_tool
+from .planning import mounting, plan_tool
 from .planning.reflection import Tally
 from .short_term import ShortTerm
 from .task import Task
@@ -20,6 +20,9 @@ from .tools.tool import Toolbox
 from .window import Sizes
 
 Json = dict[str, Any]
+
+SCHEMA_TOKENS = 12_000
+"""What the tools' schemas may take of one call; above it those that fit the running subtask least are left out."""
 
 
 @dataclasses.dataclass
@@ -32,6 +35,7 @@ class Bench:
         approve: ask, auto or never: what happens to calls that write.
         waited_s: seconds spent waiting for the user; they are not charged to the valve.
         tally: what reflection counts. replans: how often hybrid has planned anew. shown_plan: as shown last.
+        schema_room: tokens that the tools' schemas may take of one call.
         sizes: tokens of each message, counted once. used_ids: tool_use ids of the history so far.
         folding: which steps of this turn stay word for word.
         forecast: what the next call will take, learnt from the calls before it.
@@ -55,6 +59,7 @@ class Bench:
     forecast: Forecast = dataclasses.field(default_factory=Forecast)
     tally: Tally = dataclasses.field(default_factory=Tally)
     replans: int = 0
+    schema_room: int = SCHEMA_TOKENS
     shown_plan: list[Json] = dataclasses.field(default_factory=list)
 
     def seconds(self) -> float:
@@ -69,9 +74,28 @@ class Bench:
         """Schemas of the tools that this run may call."""
         return [s for s in self.toolbox.schemas() if self.allows(s["name"])]
 
+    def shown(self, task: Task) -> tuple[list[Json], list[str]]:
+        """(schemas that the next call carries, names of the tools for whose schemas there is no room)."""
+        schemas = self.schemas()
+        if self.sizes.schemas(schemas) <= self.schema_room:
+            return schemas, []
+        mounting.mount(self.toolbox)
+        return mounting.fitting(task, self.schemas(), self.sizes, self.schema_room)
+
+    def shrink(self) -> bool:
+        """The model has less room than was thought: no earlier turns, older steps as lines, fewer schemas.
+
+        Returns: whether there was anything to leave out.
+        """
+        folds = self.folding.squeeze() or bool(self.turns)
+        folds |= self.sizes.schemas(self.schemas()) > self.schema_room // 4
+        self.turns, self.schema_room = [], self.schema_room // 4
+        return folds
+
     def allows(self, name: str) -> bool:
-        """Whether the whitelist lets this tool be called; a run may always edit its own plan."""
-        return self.limits.tools is None or name in self.limits.tools or name == plan_tool.NAME
+        """Whether the whitelist lets this tool be called; a run may always edit its own plan, and look at its tools."""
+        own = (plan_tool.NAME, mounting.NAME)
+        return self.limits.tools is None or name in self.limits.tools or name in own
 
     def closed_valve(self, task: Task) -> tuple[str, str]:
         """The stop_reason of the first valve that is closed and a sentence about it, or two empty strings."""

@@ -53,20 +53,13 @@ def converse(task: Task, bench: Bench) -> Generator[Event, None, Reply]:
         fault = (
             "room" if reply.more_room else reply.ends if reply.retry or reply.ends == "context_full" else ""
         )
-        if not fault or fault in mended or (fault == "context_full" and not _fold(bench)):
+        if not fault or fault in mended or (fault == "context_full" and not bench.shrink()):
             return reply
         mended.add(fault)
         yield Noticed(run=task.run, step=task.steps, text=f"{reply.problem}; asked again")
         nudge = reply.retry
         if fault == "room":
             room *= 4
-
-
-def _fold(bench: Bench) -> bool:
-    """Leave the earlier turns and the older steps of this one out of the window; whether there were any."""
-    folds = bench.folding.squeeze() or bool(bench.turns)
-    bench.turns = []
-    return folds
 
 
 def last_word(task: Task, bench: Bench) -> Iterator[Event]:
@@ -103,15 +96,17 @@ def _is_last(task: Task, bench: Bench, view: window.Window) -> bool:
 def _call(
     task: Task, bench: Bench, nudge: str, room: int, last: bool = False
 ) -> Generator[Event, None, Reply]:
+    tools, unshown = bench.shown(task)
     view = window.build(
         task,
-        bench.schemas(),
+        tools,
         bench.turns,
         bench.rules,
         bench.handed_over,
         bench.sizes,
         bench.earlier,
         None if getattr(bench.model, "needs_whole_turn", False) else bench.folding,
+        unshown,
     )
     closed = bench.forecast.closes(view, task.usage, bench.limits, functools.partial(_cost, bench.model))
     if closed[0]:

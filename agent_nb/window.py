@@ -100,6 +100,7 @@ def build(
     known: Sizes | None = None,
     short: ShortTerm | None = None,
     folding: Folding | None = None,
+    unshown: Sequence[str] = (),
 ) -> Window:
     """The window of the next call.
 
@@ -112,6 +113,7 @@ def build(
         known: sizes counted before in this run.
         short: what is left of the turns that do not stay verbatim.
         folding: what stays verbatim of the running turn; None: all of it.
+        unshown: names of the tools whose schemas found no room.
     """
     known, short = known or Sizes(), short or ShortTerm()
     kept, left_out = _recent(turns[short.folded :], known, short.folded)
@@ -119,6 +121,9 @@ def build(
         "system": _SYSTEM,
         "rules": f"Rules of this notebook, set by its user:\n{rules}" if rules.strip() else "",
         "handed over": f"The user hands over these variables:\n{handed_over}" if handed_over else "",
+        "more tools": f"More tools, by name; show_tools shows their schemas: {', '.join(unshown)}"
+        if unshown
+        else "",
         "criteria": _criteria(task),
         "memory": _memory(task.memory_text),
         "summary": _fenced(
@@ -132,6 +137,10 @@ def build(
             short.state_text(),
         ),
     }
+    if unshown:
+        left_out.append(
+            f"schemas of {len(unshown)} tool{'s' if len(unshown) > 1 else ''}: {', '.join(unshown)}"
+        )
     earlier = [message for turn in kept for message in turn]
     turn, told, gone = folding.view(task) if folding else (task.messages, {}, "")
     left_out += [gone] if gone else []

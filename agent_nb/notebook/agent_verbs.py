@@ -210,14 +210,18 @@ def doctor(desk: Desk, text: str) -> None:
 
 
 def tools(desk: Desk, text: str) -> None:
-    """Each tool with its effect and the first line of its description."""
+    """Each tool with its effect, the tokens that its schema takes of each call, and what it does."""
+    from ..tokens import estimate_tokens
+
     box = desk.session().toolbox()
     rows = []
     for name in box.names:
         tool = box.get(name)
         asks = "asks first" if tool.effect != "read" and tool.asks else ""
-        rows.append([name, tool.effect, asks, tool.description.split("\n")[0]])
-    Sheet("Tools").rows(["tool", "effect", "approval", "what it does"], rows, "No tool is mounted.").show()
+        size = estimate_tokens(json.dumps(tool.schema(), ensure_ascii=False))
+        rows.append([name, tool.effect, asks, f"{size:,}", tool.description.split("\n")[0]])
+    columns = ["tool", "effect", "approval", "tokens a call", "what it does"]
+    Sheet("Tools").rows(columns, rows, "No tool is mounted.").show()
 
 
 def cost(desk: Desk, text: str) -> None:
