@@ -9,7 +9,8 @@ from typing import Any
 from .task import Criterion, Observation
 
 _HEAD = re.compile(
-    r"^[ \t]*\**(?:done when|完成条件|验收标准)[ \t]*[:：]\**[ \t]*\r?$", re.IGNORECASE | re.MULTILINE
+    r"(?:^|(?<=[.?!。？！]))[ \t]*\**(?:done when|完成条件|验收标准)[ \t]*[:：]\**[ \t]*\r?$",
+    re.IGNORECASE | re.MULTILINE,
 )
 _BULLET = re.compile(r"^[ \t]*(?:[-*•+–]|\d+[.)、])[ \t]*(\S.*)$")
 _MORE = re.compile(r"^[ \t]+(\S.*)$")
@@ -18,8 +19,8 @@ _MORE = re.compile(r"^[ \t]+(\S.*)$")
 def split(goal: str) -> tuple[str, list[Criterion]]:
     """The goal without its `done when:` bullets, and the criteria they name.
 
-    The line `done when:` (also 完成条件：, 验收标准：) is followed by one bullet a criterion; text after the
-    last bullet belongs to the goal again. An indented line goes on with the bullet above it.
+    `done when:` (also 完成条件：, 验收标准：), on a line of its own or at the end of a sentence, is followed by
+    one bullet a criterion; text after the last bullet belongs to the goal again. An indented line goes on with the bullet above it.
     """
     head = _HEAD.search(goal)
     if head is None:

@@ -15,7 +15,24 @@ def test_bullets_after_the_line(head, mark):
 
 
 @pytest.mark.parametrize(
-    "goal", ["", "plain", "done when: it works", "say\ndone when:\nno bullets here", "- a\n- b"]
+    "asked", ["Which is best? done when:", "Find it. Done when:", "哪个最好？完成条件："]
+)
+def test_bullets_after_the_end_of_a_sentence(asked):
+    goal, found = split(f"{asked}\n- it contains 'x'\n")
+    assert goal == asked[: max(map(asked.find, ".?？")) + 1]
+    assert [c.text for c in found] == ["it contains 'x'"]
+
+
+@pytest.mark.parametrize(
+    "goal",
+    [
+        "",
+        "plain",
+        "the work is done when:\n- a",
+        "done when: it works",
+        "say\ndone when:\nno bullets here",
+        "- a\n- b",
+    ],
 )
 def test_anything_else_is_the_goal_untouched(goal):
     assert split(goal) == (goal, [])

@@ -134,7 +134,6 @@ def _taken(done: list[tuple[str, Json, Json]], name: str, given: Json) -> Json |
 def _work(goal: str, earlier: list[str], asked: bool, system: str, tools: list[Json], say: Words) -> Steps:
     """What the goal is about: memory, one of the user's tools, or the data."""
     names = {t["name"] for t in tools}
-    goal = re.split(r"(?im)^\s*done when:\s*$", goal)[0]
     if not goal.strip():
         return say("What would you like to know?", "想知道什么？")
     if wanted := remembering.wants(goal):
