@@ -20,7 +20,8 @@ def split(goal: str) -> tuple[str, list[Criterion]]:
     """The goal without its `done when:` bullets, and the criteria they name.
 
     `done when:` (also 完成条件：, 验收标准：), on a line of its own or at the end of a sentence, is followed by
-    one bullet a criterion; text after the last bullet belongs to the goal again. An indented line goes on with the bullet above it.
+    one bullet a criterion; text after the last bullet belongs to the goal again. An indented line goes on with the
+    bullet above it.
     """
     head = _HEAD.search(goal)
     if head is None:
