@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 import warnings
 from typing import Any, Literal
@@ -208,9 +209,7 @@ def _bars(axes: Any, groups: list[tuple[str, Any]], x: str, y: str, flat: bool =
         draw_bars = axes.barh if flat else axes.bar
         bars = draw_bars(at, rows[y], thick * 0.95, label=label)
         if len(groups) == 1 and len(order) <= 12:
-            axes.bar_label(
-                bars, [_figure(value) for value in rows[y]], padding=3, fontsize=9, color="#444444"
-            )
+            axes.bar_label(bars, _figures(list(rows[y])), padding=3, fontsize=9, color="#444444")
     labels = [_short(_label(value), 34 if flat else 24) for value in order]
     set_ticks, along = (axes.set_yticks, axes.yaxis) if flat else (axes.set_xticks, axes.xaxis)
     set_ticks(range(len(order)), labels)
@@ -317,6 +316,17 @@ def _tilt(axes: Any, labels: list[str]) -> None:
     if width > 80 or len(labels) > 16:
         for text in axes.get_xticklabels():
             text.set(rotation=40, ha="right", rotation_mode="anchor")
+
+
+def _figures(values: list[float]) -> list[str]:
+    """The numbers over bars, all with as many decimals as give the largest four digits: 6.851, 2.446, −0.097."""
+    top = max(map(abs, values), default=0)
+    if not 1e-3 <= top < 10_000 or all(value == int(value) for value in values):
+        return [_figure(value) for value in values]
+    decimals = max(0, 3 - math.floor(math.log10(top)))
+    if any(value and not round(value, decimals) for value in values):  # too small to be told that way
+        return [_figure(value) for value in values]
+    return [f"{value:,.{decimals}f}".replace("-", "−") for value in values]
 
 
 def _figure(value: float) -> str:

@@ -11,7 +11,7 @@ import pandas as pd
 import pytest
 from PIL import Image
 
-from agent_nb.tools import fonts
+from agent_nb.tools import chart, fonts
 from agent_nb.tools.data import data_tools
 from agent_nb.tools.tool import Toolbox
 
@@ -118,6 +118,21 @@ def test_bars_stand_for_the_values(draw, namespace):
     labels = [text.get_text() for text in axes.get_xticklabels()]
     heights = [patch.get_height() for patch in axes.patches]
     assert dict(zip(labels, heights, strict=True)) == {"Oslo": 3.5, "Rom": -1.0, "Bern": 2.0}
+
+
+@pytest.mark.parametrize(
+    ("values", "told"),
+    [
+        ([6.8509, 2.4458, -0.097033], ["6.851", "2.446", "−0.097"]),
+        ([12.5, 300.25], ["12.5", "300.2"]),
+        ([1.0, 20.0], ["1", "20"]),
+        ([1234567.5, 2.25], ["1,234,568", "2.25"]),
+        ([1000.5, 0.0004], ["1000.5", "0.0004"]),
+        ([], []),
+    ],
+)
+def test_the_numbers_over_bars_are_told_alike(values, told):
+    assert chart._figures(values) == told
 
 
 def test_no_state_of_matplotlib_is_changed(draw):
