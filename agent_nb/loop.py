@@ -125,7 +125,7 @@ def observe(task: Task, bench: Bench) -> Iterator[Event]:
     """Bring every result back under its id, in one message, with what is left of the valves."""
     if not task.calls:
         return
-    left = {"type": "text", "text": window.status_line(task, bench.limits, bench.seconds())}
+    left = {"type": "text", "text": window.status_line(task, bench.limits, bench.seconds(), bench.sizes)}
     message: Json = {"role": "user", "content": [seen.block() for seen in task.results] + [left]}
     task.observations += task.results
     task.messages.append(message)

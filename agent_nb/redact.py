@@ -9,6 +9,7 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Mapping
+from collections.abc import Set as AbstractSet
 from typing import Any
 
 MASK = "[redacted]"
@@ -108,18 +109,20 @@ def secret_name(name: str) -> bool:
     return bool(_SECRET_NAME.search(snake)) and not _NOT_SECRET.search(snake)
 
 
-def secret_values(*namespaces: Mapping[str, Any]) -> list[str]:
+def secret_values(*namespaces: Mapping[str, Any], but: AbstractSet[str] = frozenset()) -> list[str]:
     """Texts that stand under secret-looking names (a notebook's variables, the environment), the longest first.
 
     Short ones, single words and dates are left out (a loop over tokens leaves `token = "delayed"`): they would
     mask words of every table.
+
+    Args:
+        but: names that need no look: a long session keeps thousands of results as _r1, _r2, ….
     """
     found = {
         value
         for namespace in namespaces
-        for name in list(namespace)
-        # A long session keeps thousands of results as _r1, _r2, ….
-        if type(name) is str and not (name[:2] == "_r" and name[2:].isdigit()) and secret_name(name)
+        for name in (namespace.keys() - but)
+        if type(name) is str and secret_name(name)
         if type(value := namespace.get(name)) is str and 6 <= len(value) <= 10_000
         if len(value) >= 16 or not _COMMON.fullmatch(value)
     }

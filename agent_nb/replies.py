@@ -132,14 +132,14 @@ def _why(details: Any) -> str:
 
 def _clean(content: Any, used_ids: set[str]) -> tuple[list[Json], list[str]]:
     """Blocks that the API takes back: plain JSON, no empty text, every tool_use under an id of its own."""
-    blocks, notices, seen = [], [], set(used_ids)
+    blocks, notices, mine = [], [], set[str]()
     for given in content if isinstance(content, list) else [content]:
         block = _plain({"type": "text", "text": given} if isinstance(given, str) else given)
         if not isinstance(block, dict):
             continue
         kind = str(block.get("type"))
         if kind == "tool_use":
-            block, renamed = _with_own_id(block, seen)
+            block, renamed = _with_own_id(block, used_ids, mine)
             if renamed:
                 notices.append(f"a call of {block['name']} came without an id of its own and got one")
         elif kind in SENT["assistant"] and not fits(block, "assistant"):
@@ -178,13 +178,17 @@ def _plain(value: Any, depth: int = 0) -> Any:
     return value if value is None or isinstance(value, int) else without_surrogates(str(value))
 
 
-def _with_own_id(block: Json, seen: set[str]) -> tuple[Json, bool]:
+def _with_own_id(block: Json, used: set[str], mine: set[str]) -> tuple[Json, bool]:
     """The call under an id that no other has, with a name and an object as its input; and whether the id is new."""
     given, name = block.get("id"), block.get("name")
-    fine = isinstance(given, str) and re.fullmatch(r"[A-Za-z0-9_-]+", given) and given not in seen
+    fine = (
+        isinstance(given, str)
+        and re.fullmatch(r"[A-Za-z0-9_-]+", given)
+        and not (given in used or given in mine)
+    )
     block = block | {"id": given if fine else f"toolu_{uuid.uuid4().hex[:20]}"}
     block["name"] = str(name or "unnamed")[:200]
     if not isinstance(block.get("input"), dict):
         block["input"] = {"value": block.get("input")}
-    seen.add(block["id"])
+    mine.add(block["id"])
     return block, not fine

@@ -11,7 +11,7 @@ from .folding import Folding, size_of
 from .limits import Limits
 from .planning import progress
 from .short_term import ShortTerm
-from .task import Task
+from .task import Observation, Task
 from .tokens import estimate_tokens
 
 Json = dict[str, Any]
@@ -60,12 +60,13 @@ class Window:
 
 
 class Sizes:
-    """Tokens of messages and texts, each estimated once, so that a long run costs the same per step as a short one."""
+    """What is counted once and kept (tokens, failed calls): a step of a long run costs what the first ones cost."""
 
     def __init__(self) -> None:
         self._counted: dict[int, tuple[Sequence[Json], int, int]] = {}
         self._schemas: tuple[list[Json], int] = ([], 0)
         self._texts: dict[str, int] = {}
+        self._failed = (0, 0)
 
     def messages(self, messages: Sequence[Json]) -> int:
         """Tokens of these messages together. They grow at the end; only the last one may still be replaced."""
@@ -83,6 +84,13 @@ class Sizes:
         if tools != self._schemas[0]:
             self._schemas = (tools, estimate_tokens(json.dumps(tools, ensure_ascii=False)))
         return self._schemas[1]
+
+    def failed(self, observations: Sequence[Observation]) -> int:
+        """How many of these calls failed; they grow at the end."""
+        upto, failed = self._failed
+        failed += [seen.ok for seen in observations[upto:]].count(False)
+        self._failed = (len(observations), failed)
+        return failed
 
     def text(self, text: str) -> int:
         """Tokens of a text."""
@@ -196,12 +204,11 @@ def _memory(text: str) -> str:
     )
 
 
-def status_line(task: Task, limits: Limits, seconds: float) -> str:
+def status_line(task: Task, limits: Limits, seconds: float, known: Sizes | None = None) -> str:
     """What is left of the valves, in one line that closes each message of results."""
     left = [f"step {task.steps} of {limits.steps}", f"{task.usage.tokens:,} of {limits.tokens:,} tokens"]
     if limits.cost is not None:
         left.append(f"${task.usage.cost or 0:.4f} of ${limits.cost:g}")
-    failed = [seen.ok for seen in task.observations].count(False)
-    if failed:
+    if failed := (known or Sizes()).failed(task.observations):
         left.append(f"{failed} of {len(task.observations)} calls failed so far")
     return f"[{' · '.join(left)} · {seconds:.0f} of {limits.seconds:g} s used]"

@@ -1,6 +1,8 @@
 """CPU time of the loop itself per step, with a model that answers at once and a trivial tool, transcript written.
 
-Against a limit measured in the same run: appending the same transcript to a file line by line, and nothing else.
+Against a limit measured in the same run: appending the same transcript to a file line by line, and nothing else; and
+against other loops, where they are installed. Then the tokens that a step sends, with a tool that returns a table,
+against sending the whole history of the turn, as those other loops do.
 """
 
 import json
@@ -13,7 +15,9 @@ import time
 
 import agent_nb
 from agent_nb import Limits, Session, tool
+from agent_nb.events import CallStarted
 from agent_nb.models.scripted import ScriptedModel
+from agent_nb.zones import Zones
 
 
 @tool
@@ -22,11 +26,17 @@ def add(a: int, b: int) -> int:
     return a + b
 
 
-def replies(steps: int) -> list[object]:
+@tool
+def sales(a: int, b: int) -> list[dict[str, object]]:
+    """Sales of a day, a row a region."""
+    return [{"region": name, "day": a, "units": (a * 37 + n * 101) % 997} for n, name in enumerate("NESW")]
+
+
+def replies(steps: int, name: str = "add") -> list[object]:
     """`steps` replies with one call each, then an answer."""
     calls = [
         {
-            "content": [{"type": "text", "text": f"step {i}"}, _call(i)],
+            "content": [{"type": "text", "text": f"step {i}"}, _call(i, name)],
             "usage": {"input_tokens": 1, "output_tokens": 1},
         }
         for i in range(steps)
@@ -34,8 +44,8 @@ def replies(steps: int) -> list[object]:
     return [*calls, "done"]
 
 
-def _call(i: int) -> dict[str, object]:
-    return {"type": "tool_use", "id": f"t{i}", "name": "add", "input": {"a": i, "b": 1}}
+def _call(i: int, name: str) -> dict[str, object]:
+    return {"type": "tool_use", "id": f"t{i}", "name": name, "input": {"a": i, "b": 1}}
 
 
 class Answering(ScriptedModel):
@@ -60,6 +70,25 @@ def run(steps: int) -> tuple[float, int]:
     assert result.done, result.reason
     path = os.path.join(os.environ["AGENT_NB_HOME"], "sessions", f"{name}.jsonl")
     return spent * 1000 / steps, os.path.getsize(path)
+
+
+def sent(steps: int, zones: Zones) -> tuple[float, float]:
+    """(tokens that a step sends, the mean over the last tenth of the run; bytes of transcript a step)."""
+    name = f"tokens-{steps}-{time.monotonic_ns()}"
+    limits = Limits(steps=steps + 2, tokens=10**12)
+    session = Session(
+        Answering(replies(steps, "sales"), stream=False),
+        tools=[sales],
+        memory=None,
+        limits=limits,
+        name=name,
+        zones=zones,
+    )
+    assert session.run("Add up the sales of all days.").done
+    calls = [sum(part["tokens"] for part in e.window) for e in session.trace if isinstance(e, CallStarted)]
+    last = calls[-max(1, steps // 10) :]
+    size = os.path.getsize(os.path.join(os.environ["AGENT_NB_HOME"], "sessions", f"{name}.jsonl"))
+    return sum(last) / len(last), size / steps
 
 
 def limit(size: int, lines: int, folder: str) -> float:
@@ -93,6 +122,12 @@ if __name__ == "__main__":
             ours[steps], size = min(measured)
             floor = limit(size, steps * 7, folder) / steps
             print(f"{steps:5} steps: {ours[steps]:.2f} CPU ms a step; writing its lines alone {floor:.3f} ms")
+        for steps in lengths:
+            (ours_t, size), (whole, _) = sent(steps, Zones()), sent(steps, Zones(working=10**12))
+            print(
+                f"{steps:5} steps: a step at the end sends {ours_t:,.0f} tokens, with the whole history {whole:,.0f} "
+                f"(ratio {ours_t / whole:.2f}); {size:,.0f} bytes of transcript a step"
+            )
     others = peers(lengths)
     for name, figures in others.items():
         print(f"{name}: " + ", ".join(f"{ms:.2f} CPU ms a step of {steps}" for steps, ms in figures.items()))

@@ -187,7 +187,8 @@ class Toolbox:
         self._cache: dict[str, Any] = {} if cache is None else cache
         self._tools: dict[str, Tool] = {}
         self._naming = threading.Lock()
-        self._named = max((int(n[2:]) for n in list(self.namespace) if _is_value_name(n)), default=0)
+        self._values = {name for name in list(self.namespace) if _is_value_name(name)}
+        self._named = max((int(name[2:]) for name in self._values), default=0)
         for each in tools:
             self.add(each)
 
@@ -289,7 +290,7 @@ class Toolbox:
         return dataclasses.replace(seen, content=shown.content, kind="failed")
 
     def _secrets(self) -> list[str]:
-        return secret_values(self.namespace, os.environ)
+        return secret_values(self.namespace, os.environ, but=self._values)
 
     def _keep(self, value: Any) -> str:
         """Put a whole result into the namespace under the next name that nobody uses."""
@@ -299,6 +300,7 @@ class Toolbox:
                 name = f"_r{self._named}"
                 if name not in self.namespace:
                     self.namespace[name] = value
+                    self._values.add(name)
                     return name
 
     def _unknown(self, name: str) -> str:
