@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from . import dispatch, replies, transcript, window
 from .alarm import within
 from .errors import AgentError, ContextFull, CutShort, ModelError, ModelUnavailable, one_line
-from .events import Acted, CallFailed, CallStarted, Event, Noticed, Observed, Streamed
+from .events import Acted, CallFailed, CallStarted, Consulted, Event, Noticed, Observed, Streamed
 from .models.protocol import takes_tool_choice
 from .redact import redact
 from .replies import Reply
@@ -29,6 +29,9 @@ MAX_TOKENS = 8_192
 
 ATTEMPTS = 3
 """How often one call is tried when the server is overloaded or the stream breaks."""
+
+CONSULT_TOKENS = 2_048
+"""Output limit of a question beside the conversation."""
 
 LONGEST_WAIT_S = 60.0
 
@@ -296,14 +299,22 @@ def _ids(turns: list[list[Json]]) -> set[str]:
     return {block["id"] for turn in turns for message in turn for block in _calls(message["content"])}
 
 
-def ask_once(task: Task, bench: Bench, prompt: str) -> Iterator[str]:
-    """Ask the model one question outside the history; yields its text once, nothing where it fails."""
+def ask_once(task: Task, bench: Bench, what: str, prompt: str) -> Generator[Event, None, str]:
+    """Ask the model one question outside the history; its text, "" where it fails. `what`: what for, for the trace."""
     messages = [{"role": "user", "content": [{"type": "text", "text": prompt}]}]
+    told: Json = {"run": task.run, "step": task.steps, "what": what, "prompt": prompt}
+    started = time.monotonic()
     try:
-        for piece in _pieces(bench, messages, {"system": "", "tools": [], "max_tokens": 2_048}):
-            if piece.get("type") == "message":
-                reply = replies.read(piece["message"], set())
-                task.usage.add(reply.usage, _cost(bench.model, reply.usage))
-                yield reply.text
-    except Exception:
-        return
+        pieces = _pieces(bench, messages, {"system": "", "tools": [], "max_tokens": CONSULT_TOKENS})
+        with contextlib.closing(pieces):
+            last = next((piece for piece in pieces if piece.get("type") == "message"), None)
+        if last is None:
+            raise ValueError("the stream ended without a whole message")
+        reply = replies.read(last["message"], set())
+        cost = _cost(bench.model, reply.usage)
+        task.usage.add(reply.usage, cost)
+        told |= {"text": reply.text, "fault": reply.problem, "usage": reply.usage, "cost": cost}
+    except Exception as error:
+        told["fault"] = _told(error)
+    yield Consulted(**told, ms=round((time.monotonic() - started) * 1000, 1))
+    return str(told.get("text", ""))

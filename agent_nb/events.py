@@ -1,7 +1,7 @@
 """What can happen in a run: one frozen class each. Views and transcripts know nothing else.
 
 The six stations have one event each: Loaded, Planned, Acted, Observed, Judged, Consolidated. The others tell
-what happens on the way: RunStarted, CallStarted, Streamed, CallFailed, ToolStarted, ApprovalAsked,
+what happens on the way: RunStarted, CallStarted, Streamed, CallFailed, Consulted, ToolStarted, ApprovalAsked,
 ApprovalGiven, ToolFinished, Reflected, Answered, RunEnded, Rewound, Noticed. Planned comes again whenever the
 plan has changed.
 
@@ -140,6 +140,22 @@ class Acted(Event):
     cost: float | None = None
     ms: float = 0.0
     kept: bool = True
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Consulted(Event):
+    """The model was asked one question beside the conversation: for a plan, or whether criteria hold.
+
+    `what`: what for, in a few words; `prompt`: what was asked; `text`: the reply; `fault`: why there is none, or "".
+    """
+
+    what: str
+    prompt: str
+    text: str = ""
+    fault: str = ""
+    usage: Json = dataclasses.field(default_factory=dict)
+    cost: float | None = None
+    ms: float = 0.0
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

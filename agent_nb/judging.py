@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING, Any
 
 from . import calling, criteria, evidence
+from .events import Event
 from .planning import plan_tool
 from .task import Criterion, Task
 
@@ -53,7 +55,7 @@ def asks_user(task: Task) -> bool:
     return not (_OFFER.match(last) and any(row["sources"] for row in task.evidence))
 
 
-def judge_criteria(task: Task, bench: Bench) -> tuple[list[Criterion], bool]:
+def judge_criteria(task: Task, bench: Bench) -> Generator[Event, None, tuple[list[Criterion], bool]]:
     """Each criterion judged, in code where that is possible and else by the model.
 
     Returns the criteria, and whether the model may be asked for a better answer.
@@ -64,7 +66,7 @@ def judge_criteria(task: Task, bench: Bench) -> tuple[list[Criterion], bool]:
     open_ones = [c for c in checked if c.met is None]
     can_judge = bool(getattr(bench.model, "can_judge", True))
     if open_ones and can_judge:
-        _by_model(task, bench, open_ones)
+        yield from _by_model(task, bench, open_ones)
     for criterion in open_ones:
         if criterion.met is None:
             name = getattr(bench.model, "name", "this model")
@@ -73,18 +75,18 @@ def judge_criteria(task: Task, bench: Bench) -> tuple[list[Criterion], bool]:
     return checked, can_judge
 
 
-def _by_model(task: Task, bench: Bench, open_ones: list[Criterion]) -> None:
+def _by_model(task: Task, bench: Bench, open_ones: list[Criterion]) -> Iterator[Event]:
     wanted = "\n".join(f"{i}. {c.text}" for i, c in enumerate(open_ones, 1))
     prompt = (
         "Judge strictly whether this answer meets each criterion. Reply with one JSON list only, one object "
         f'a criterion in order: {{"met": true or false, "reason": "one sentence"}}.\n\nGoal:\n{task.goal}\n\n'
         f"Criteria:\n{wanted}\n\nAnswer:\n{task.text}"
     )
-    for text in calling.ask_once(task, bench, prompt):
-        try:
-            verdicts = json.loads(text[text.index("[") : text.rindex("]") + 1])
-        except ValueError:
-            return
-        for criterion, verdict in zip(open_ones, verdicts, strict=False):
-            if isinstance(verdict, dict) and isinstance(verdict.get("met"), bool):
-                criterion.met, criterion.reason = verdict["met"], str(verdict.get("reason", ""))
+    text = yield from calling.ask_once(task, bench, "a verdict on the criteria", prompt)
+    try:
+        verdicts = json.loads(text[text.index("[") : text.rindex("]") + 1])
+    except ValueError:
+        return
+    for criterion, verdict in zip(open_ones, verdicts, strict=False):
+        if isinstance(verdict, dict) and isinstance(verdict.get("met"), bool):
+            criterion.met, criterion.reason = verdict["met"], str(verdict.get("reason", ""))

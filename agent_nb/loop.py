@@ -157,7 +157,7 @@ def _judge_answer(task: Task, bench: Bench) -> Iterator[Event]:
     if judging.asks_user(task):
         stop_reason, reason = "needs_input", "the agent asks for something it needs"
     elif task.criteria:
-        task.criteria, helps = judging.judge_criteria(task, bench)
+        task.criteria, helps = yield from judging.judge_criteria(task, bench)
         failed = [c for c in task.criteria if not c.met]
         if failed and helps and task.rejections < judging.REPEATS:
             task.rejections += 1

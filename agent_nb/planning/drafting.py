@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import dataclasses
 import json
+from collections.abc import Generator
 from typing import TYPE_CHECKING, Any
 
 from .. import calling
 from ..errors import ToolInputError
+from ..events import Event
 from ..task import Criterion, Subtask, Task
 from . import progress, tree
 
@@ -15,6 +17,7 @@ if TYPE_CHECKING:
     from ..bench import Bench
 
 Json = dict[str, Any]
+Asking = Generator[Event, None, "Draft"]
 
 MOST_DRAFTED = 8
 """Subtasks that a plan may begin with; edits can add a few."""
@@ -38,30 +41,29 @@ class Draft:
     fault: str = ""
 
 
-def draft(task: Task, bench: Bench) -> Draft:
+def draft(task: Task, bench: Bench) -> Asking:
     """The model's plan for the goal."""
-    return _asked(
-        task, bench, f"Plan how to reach this goal; do not work on it yet.\n\n{_setting(task, bench)}"
-    )
+    prompt = f"Plan how to reach this goal; do not work on it yet.\n\n{_setting(task, bench)}"
+    return _asked(task, bench, "a plan", prompt)
 
 
-def redraft(task: Task, bench: Bench, why: str) -> Draft:
+def redraft(task: Task, bench: Bench, why: str) -> Asking:
     """The model's plan for what is left of the goal, after something went another way than planned."""
     done = "\n".join(f"{node.status} {node.id}. {progress.line(node)}" for node in task.plan)
     prompt = (
         f"Plan anew how to reach this goal: {why}. What is done stays done and may be needed by its id; plan "
         f"only what is left, under new ids.\n\n{_setting(task, bench)}\n\nThe plan so far:\n{done}"
     )
-    return _asked(task, bench, prompt, kept=[n for n in task.plan if n.status in tree.CLOSED])
+    return _asked(task, bench, "a new plan", prompt, kept=[n for n in task.plan if n.status in tree.CLOSED])
 
 
-def _asked(task: Task, bench: Bench, prompt: str, kept: list[Subtask] | None = None) -> Draft:
+def _asked(task: Task, bench: Bench, what: str, prompt: str, kept: list[Subtask] | None = None) -> Asking:
     made, fault = Draft(fault="it gave no reply"), ""
     for _ in range(2):
         if stop := bench.closed_valve(task)[1]:
             return Draft(fault=f"no call is left for it: {stop}")
         again = f"\n\nYour last reply could not be used: {fault}" if fault else ""
-        for text in calling.ask_once(task, bench, f"{prompt}\n\n{_FORM}{again}"):
+        if text := (yield from calling.ask_once(task, bench, what, f"{prompt}\n\n{_FORM}{again}")):
             made = read(text, kept or [])
         if not made.fault:
             break

@@ -9,7 +9,7 @@ review   after each step: what was counted, what follows, and a new plan where t
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING, Any
 
 from .. import judging
@@ -29,7 +29,7 @@ MOST_REPLANS = 3
 
 def begin(task: Task, bench: Bench) -> Iterator[Event]:
     """Choose the planner and have a plan. React without more calls no model."""
-    notes = [] if task.plan else _make(task, bench)
+    notes = [] if task.plan else (yield from _make(task, bench))
     if task.planner != "react" and can_plan(bench):
         plan_tool.mount(task, bench.toolbox)
     if len(task.plan) > 1:
@@ -42,7 +42,7 @@ def can_plan(bench: Bench) -> bool:
     return bool(getattr(bench.model, "can_plan", True))
 
 
-def _make(task: Task, bench: Bench) -> list[str]:
+def _make(task: Task, bench: Bench) -> Generator[Event, None, list[str]]:
     """A plan for a new goal; what there is to say about it."""
     notes = _after(task) if task.before else []
     if task.plan:
@@ -53,7 +53,7 @@ def _make(task: Task, bench: Bench) -> list[str]:
     named: list[str] = []
     if task.planner != "react":
         if can_plan(bench):
-            named = _drafted(task, bench, notes)
+            named = yield from _drafted(task, bench, notes)
         else:
             _by_rules(task, bench, notes)
     if not task.plan:
@@ -75,9 +75,9 @@ def _after(task: Task) -> list[str]:
     return []
 
 
-def _drafted(task: Task, bench: Bench, notes: list[str]) -> list[str]:
+def _drafted(task: Task, bench: Bench, notes: list[str]) -> Generator[Event, None, list[str]]:
     """Ask the model for the plan; the names of the tools that it counts on."""
-    made = drafting.draft(task, bench)
+    made = yield from drafting.draft(task, bench)
     if made.fault:
         notes.append(f"no usable plan came back ({made.fault}), so this run works without one (react)")
         return []
@@ -184,7 +184,7 @@ def _replan(task: Task, bench: Bench, why: str) -> Iterator[Event]:
     if not can_plan(bench) or bench.closed_valve(task)[0]:
         return
     bench.replans += 1
-    made = drafting.redraft(task, bench, why)
+    made = yield from drafting.redraft(task, bench, why)
     if made.fault:
         yield _planned(task, bench, f"{why}; a new plan was asked for, and none could be used: {made.fault}")
         return

@@ -8,8 +8,11 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from agent_nb import Limits, Session, events, tool
+from agent_nb.errors import ModelError
 from agent_nb.models.scripted import ScriptedModel
 from agent_nb.models.validate import validate_messages
+from agent_nb.notebook.views.html import run_html
+from agent_nb.notebook.views.text import run_text
 from agent_nb.planning import restoring, tree
 
 
@@ -379,3 +382,48 @@ def test_whatever_the_model_replies_the_run_ends_and_can_be_gone_on_with(replies
         again = made.resume(steps=30)
         assert again.stop_reason in ("done", "needs_input"), again.reason
         valid(made)
+
+
+def consulted(result):
+    return [event for event in result.trace if isinstance(event, events.Consulted)]
+
+
+def test_a_planning_call_is_a_call_of_its_own_in_the_trace_and_in_the_usage():
+    usage = {"input_tokens": 300, "output_tokens": 40}
+    first = reply(say(plan("one", "two"))) | {"usage": usage}
+    made = session([first, reply(say("first part")), reply(say("the whole"))])
+    result = made.run("goal")
+    (asked,) = consulted(result)
+    assert (asked.what, asked.step, asked.usage["input_tokens"], asked.fault) == ("a plan", 0, 300, "")
+    assert "Plan how to reach this goal" in asked.prompt
+    assert "one" in asked.text
+    acted = [event for event in result.trace if isinstance(event, events.Acted)]
+    told = sum(e.usage.get("input_tokens", 0) + e.usage.get("output_tokens", 0) for e in [*acted, asked])
+    assert told == result.usage.tokens
+    assert result.usage.calls == len(acted) + 1
+    where = [type(event).__name__ for event in result.trace]
+    assert where.index("Loaded") < where.index("Consulted") < where.index("Planned")
+    page, text = run_html(result.trace), run_text(result.trace)
+    for drawn in (page, text):
+        assert "the model was asked for a plan (340 tokens" in drawn
+    assert run_text(made.trace) == run_text(Session.open(made.name).trace)
+
+
+def test_a_planning_call_that_fails_tells_why():
+    def broken(request):
+        raise ModelError("no such model")
+
+    made = session([broken, plan("one", "two"), reply(say("first part")), reply(say("the whole"))])
+    result = made.run("goal")
+    assert [event.fault for event in consulted(result)] == ["ModelError: no such model", ""]
+    assert result.done
+
+
+def test_a_verdict_on_criteria_is_a_call_of_its_own():
+    verdict = json.dumps([{"met": True, "reason": "it is"}])
+    made = session([reply(say("fine")), reply(say(verdict))], planner="react")
+    result = made.run("goal\n\ndone when:\n- the tone is neutral")
+    (asked,) = consulted(result)
+    assert (asked.what, asked.step, result.done) == ("a verdict on the criteria", 1, True)
+    assert "the tone is neutral" in asked.prompt
+    assert result.usage.calls == 2

@@ -12,6 +12,7 @@ from ...events import (
     ApprovalGiven,
     CallFailed,
     CallStarted,
+    Consulted,
     Event,
     Noticed,
     Observed,
@@ -66,7 +67,7 @@ class Board:
                 self._mark("head")
             case ToolStarted() | ToolFinished() | ApprovalAsked() | ApprovalGiven():
                 self._mark(f"call-{event.step}-{event.id}", "line", "head")
-            case CallFailed() | Noticed():
+            case CallFailed() | Consulted() | Noticed():
                 self._mark(f"remarks-{event.step}", "head")
             case Reflected():
                 self._mark(f"remarks-{event.step}")

@@ -7,6 +7,7 @@ from ...events import (
     ApprovalGiven,
     CallFailed,
     Consolidated,
+    Consulted,
     Event,
     Judged,
     Loaded,
@@ -52,7 +53,7 @@ class Lines:
                     f"    {event.verdict} by {event.by}"
                     + (f": {wording.clip(event.reason, 200)}" if event.reason else "")
                 ]
-            case CallFailed() | Noticed() | Observed() | Reflected():
+            case CallFailed() | Consulted() | Noticed() | Observed() | Reflected():
                 step = run.step(event.step)
                 back = step.remarks and step.remarks[-1][0] in ("sent back", "next")
                 if isinstance(event, Observed) and not back:

@@ -15,6 +15,7 @@ from ...events import (
     CallFailed,
     CallStarted,
     Consolidated,
+    Consulted,
     Event,
     Judged,
     Loaded,
@@ -133,6 +134,8 @@ class Run:
                 self.consolidated = event
             case Reflected():
                 self.step(event.step).remarks.append((f"reflected ({event.level})", _reflection(event)))
+            case Consulted():
+                self._consulted(event)
             case Noticed():
                 self.step(event.step).remarks.append(("notice", event.text))
             case RunEnded():
@@ -163,6 +166,16 @@ class Run:
             self.tokens += used
             if event.cost is not None:
                 self.cost = (self.cost or 0.0) + event.cost
+
+    def _consulted(self, event: Consulted) -> None:
+        """A call beside the conversation: it counts, and its place is told."""
+        used = tokens_of(event.usage)
+        self.tokens += used
+        if event.cost is not None:
+            self.cost = (self.cost or 0.0) + event.cost
+        came = f"; {event.fault}" if event.fault else ""
+        said = f"the model was asked for {event.what} ({used:,} tokens, {event.ms / 1_000:.1f} s){came}"
+        self.step(event.step).remarks.append(("asked", said))
 
     def _tool(self, step: Step, event: Event) -> None:
         assert isinstance(event, (ToolStarted, ApprovalAsked, ApprovalGiven, ToolFinished))
