@@ -47,7 +47,7 @@ SLOW = {
     "planning": ["planners"],
     "soak": ["killed_writers"],
     "showing": ["views_board", "views_html", "views_markdown"],
-    "tests": ["dispatch", "kills", "lease", "interrupts", "odd_replies"],
+    "tests": ["dispatch", "doctor_labelled", "kills", "lease", "interrupts", "odd_replies"],
     "tools": ["chart", "python", "result", "sql"],
 }
 

@@ -1,6 +1,8 @@
 """Which station broke: real runs with one fault each, and what the doctor says of them."""
 
+import copy
 import json
+import random
 import types
 
 import pytest
@@ -183,6 +185,38 @@ def test_damaged_events_do_no_harm():
     ]
     for n in range(len(turn) + 1):
         assert isinstance(doctor.examine(turn[:n]), list)
+
+
+def damaged(value, chance):
+    """`value` with one thing in it replaced by another of any kind."""
+    junk = [None, 3, "x", [], {}, [1], {"a": 1}, True, float("nan"), "\ud800", [[]], [{}]]
+    if isinstance(value, dict | list) and value and chance.random() < 0.85:
+        key = chance.choice(list(value)) if isinstance(value, dict) else chance.randrange(len(value))
+        value[key] = damaged(value[key], chance)
+        return value
+    return chance.choice(junk)
+
+
+def test_whatever_is_damaged_in_a_transcript_the_doctor_answers():
+    @tool
+    def sales(month: int) -> list[dict]:
+        """Sales."""
+        return [{"region": "North", "units": 4711}, {"region": "South", "units": 3820}]
+
+    replies = [use("sales", month=3), use("total", "t2", region="north"), "South sold 4,711, and 99 more."]
+    told = run(replies, "Which region sold most?", tools=[sales, total]).trace
+    chance = random.Random(42)
+    for _ in range(400):
+        turn = [event.to_dict() for event in copy.deepcopy(told)]
+        for _ in range(chance.randint(1, 3)):
+            at = chance.randrange(len(turn))
+            name = turn[at]["event"]
+            changed = damaged(
+                {k: v for k, v in turn[at].items() if k not in ("event", "run", "step")}, chance
+            )
+            changed = changed if isinstance(changed, dict) else {}
+            turn[at] = {**changed, "run": "r", "step": 1, "event": name}
+        assert isinstance(doctor.examine([events.from_dict(line) for line in turn]), list)
 
 
 LIMIT = "Deliveries of the north weigh at most 40 kg."
