@@ -59,6 +59,8 @@ class RunStarted(Event):
     """What happens to calls that write: ask, auto or never."""
     use: list[str] = dataclasses.field(default_factory=list)
     """Names of the variables that were handed over."""
+    rules: str = ""
+    """The notebook's standing instructions, as they stood in the window."""
     resumes: str = ""
     """Id of the run that this one goes on with, or ""."""
 

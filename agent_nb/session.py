@@ -181,6 +181,12 @@ class Session:
                     total.cost = (total.cost or 0.0) + cost
         return total
 
+    @property
+    def steps(self) -> int:
+        """How many steps the last run has, those included with which it was resumed."""
+        turns = self._transcript.turns()
+        return sum(isinstance(event, events.Judged) for event in turns[-1]) if turns else 0
+
     def window(self) -> list[Json]:
         """The last call's window: dicts of part, tokens."""
         calls = [e for e in self._transcript.events if isinstance(e, events.CallStarted)]
@@ -207,6 +213,10 @@ class Session:
             taken = {getattr(tool, "name", getattr(tool, "__name__", "")) for tool in mounted}
             mounted += [t for t in memory_tools(memory, self.name, run, goal=goal) if t.name not in taken]
         return Toolbox(mounted, namespace=self.namespace, cache=self._cache)
+
+    def tell(self, text: str) -> None:
+        """Have the next run begin with a notice."""
+        self._told.append(text)
 
     # -- running ---------------------------------------------------------------------------------------------
 
@@ -331,8 +341,7 @@ class Session:
 
         Nothing is deleted: the transcript keeps what came after, and it no longer counts.
         """
-        turns = self._transcript.turns()
-        steps = sum(isinstance(event, events.Judged) for event in turns[-1]) if turns else 0
+        turns, steps = self._transcript.turns(), self.steps
         if isinstance(step, bool) or not isinstance(step, int) or not 0 <= step < max(steps, 1) or not turns:
             last = f"give a step from 0 to {steps - 1}" if steps else "there is no run to take back"
             raise SettingError(f"cannot rewind to step {step!r}; {last}")
@@ -430,6 +439,7 @@ class Session:
             approve=bench.approve,
             cell=cell,
             use=use,
+            rules=bench.rules,
             resumes=resumes,
         )
 

@@ -50,6 +50,12 @@ def verbs() -> dict[str, Verb]:
             "Answer in Chinese.",
         ),
         "code": Verb(code, "", "get the last run's SQL and Python as a cell without the agent", ""),
+        "explain": Verb(
+            explain,
+            "[flags] [QUESTION]",
+            "have the notebook's last error explained, with the cell that raised it",
+            "-m offline",
+        ),
         "export": Verb(export, "FILE", "write the session to FILE (.html, .txt or .jsonl)", "report.html"),
         "delete": Verb(delete, "NAME", "delete a session's transcript; asks first", "september"),
     }
@@ -272,8 +278,6 @@ def rules(desk: Desk, text: str) -> None:
     """See or set the standing instructions."""
     if text:
         desk.rules = "" if text == "-" else text
-        if desk.current is not None:
-            desk.current.rules = desk.rules
     Sheet().say(f"rules: {desk.rules or 'none'}").show()
 
 
@@ -285,6 +289,16 @@ def code(desk: Desk, text: str) -> None:
         return
     Sheet().block(source).show()
     desk.shell.set_next_input(source.rstrip("\n"))
+
+
+def explain(desk: Desk, text: str) -> None:
+    """A run about the last error. It reads, writes nothing, and leaves memory alone."""
+    from . import last_error
+
+    flags, question = arguments.read(arguments.RUN, text)
+    flags.approve = flags.approve or "never"
+    flags.no_memory = not flags.user
+    running.run(desk, flags, last_error.as_goal(question))
 
 
 def export(desk: Desk, text: str) -> None:

@@ -1,4 +1,4 @@
-"""A run without its agent: the queries and the Python that it ran, as the source of a cell."""
+"""A run without its agent: the queries, the Python and the charts that it made, as the source of a cell."""
 
 from __future__ import annotations
 
@@ -36,12 +36,30 @@ def _statement(seen: Json) -> str:
     target = f"{seen['value_name']} = " if seen.get("value_name") else ""
     if seen.get("name") == "run_python" and given.get("code"):
         return str(given["code"]).rstrip()
+    if seen.get("name") == "draw_chart" and given.get("data") and given.get("x"):
+        return _chart(**{name: str(given.get(name) or "") for name in _CHART})
     if seen.get("name") != "query_sql" or not given.get("query"):
         return ""
     query = _quoted(str(given["query"]).strip())
     if database := str(given.get("database") or ""):
         return f"{target}pd.read_sql({query}, {database})"
     return f"{target}duckdb.sql({query}).df()"
+
+
+_CHART = ("kind", "data", "x", "y", "series", "title")
+
+
+def _chart(kind: str, data: str, x: str, y: str, series: str, title: str) -> str:
+    """The chart by pandas: the same rows, kind and title; its look is that of pandas."""
+    query = f'SELECT * FROM "{data.strip()}"' if data.strip().isidentifier() else data.strip().rstrip("; \n")
+    frame = f"duckdb.sql({_quoted(query)}).df()"
+    titled = f", title={_quoted(title)}" if title else ""
+    if kind == "hist":
+        return f"{frame}[{_quoted(x)}].plot.hist({titled.removeprefix(', ')})"
+    if series and kind != "scatter":
+        wide = f"pivot(index={_quoted(x)}, columns={_quoted(series)}, values={_quoted(y)})"
+        return f"{frame}.{wide}.plot.{kind}({titled.removeprefix(', ')})"
+    return f"{frame}.plot.{kind}(x={_quoted(x)}, y={_quoted(y)}{titled})"
 
 
 def _quoted(text: str) -> str:

@@ -112,7 +112,7 @@ def _of_verbs(magics: Magics, memory: bool, words: list[str], fragment: str) -> 
 
     verbs = memory_verbs.verbs() if memory else agent_verbs.verbs()
     if not words:
-        return _beginning(verbs, fragment)
+        return _beginning([*verbs, "help"], fragment)
     verb, rest = words[0], words[1:]
     if memory:
         if fragment.startswith("--u") and not rest:
@@ -130,6 +130,12 @@ def _of_verbs(magics: Magics, memory: bool, words: list[str], fragment: str) -> 
         if verb == "expire" and not rest:
             return _beginning(("--dry-run",), fragment)
         return _of_flags(magics, arguments.ADD, rest, fragment) if verb == "add" else ([], "")
+    if verb == "help":
+        return _beginning(verbs, fragment) if not rest else ([], "")
+    if verb == "explain":
+        return _of_flags(magics, arguments.RUN, rest, fragment)
+    if (verb == "rewind" and not rest) or (verb == "fork" and len(rest) == 1):
+        return _beginning(map(str, range(magics.desk.session(memory=False).steps)), fragment)
     if verb in ("resume", "limits"):
         return _of_flags(magics, arguments.VALVES, rest, fragment)
     if rest:

@@ -16,7 +16,7 @@ class Desk:
 
     def __init__(self, shell: Any) -> None:
         self.shell = shell
-        self.rules = ""
+        self._rules: str | None = None
         self.current: Any = None
         self._open: dict[str, Any] = {}
         self._cells: dict[str, str] = {}
@@ -46,6 +46,19 @@ class Desk:
         self._cells = {each: name if at == was else at for each, at in self._cells.items()} | {cell: name}
         if new:
             self._began[cell] = name
+
+    @property
+    def rules(self) -> str:
+        """The notebook's standing instructions; in a new kernel those of its session's last run."""
+        if self._rules is None and self.current is None:
+            self.session(memory=False)
+        return self._rules or ""
+
+    @rules.setter
+    def rules(self, rules: str) -> None:
+        self._rules = rules
+        if self.current is not None:
+            self.current.rules = rules
 
     def scatter(self) -> None:
         """The user chose a session by hand: cells that are run again go there, too."""
@@ -98,7 +111,11 @@ class Desk:
     def _make(self, name: str | None) -> Any:
         from ..session import Session
 
-        return Session(name=name, memory=None, namespace=self.shell.user_ns, rules=self.rules)
+        session = Session(name=name, memory=None, namespace=self.shell.user_ns, rules=self._rules or "")
+        if self._rules is None:
+            was = session.last_run()
+            self._rules = session.rules = was.rules if was is not None else ""
+        return session
 
     def _unused(self, name: str) -> str:
         taken = set(self.names())

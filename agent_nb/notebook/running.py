@@ -10,6 +10,7 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from .. import places
 from ..errors import AgentStopped, RunFailed, SettingError
 from ..result import Result
 from ..task import Task
@@ -33,7 +34,10 @@ def run(desk: Desk, flags: argparse.Namespace, goal: str) -> None:
     with _stoppable(desk, goal):
         cell = cell_id(desk.shell)
         memory = not (flags.no_memory or flags.user)
+        first = not (places.home() / "sessions").exists()
         session = desk.session(flags.session, flags.new, memory, cell)
+        if first:
+            session.tell(greeting())
         overrides = _overrides(desk, session, flags)
         model = overrides.get("model")
         try:
@@ -42,6 +46,18 @@ def run(desk: Desk, flags: argparse.Namespace, goal: str) -> None:
             if flags.record and model is not None and session.model is model:
                 session.model = model.model  # what was recorded with goes on without the recorder
     _judge(outcome, flags.keep_going)
+
+
+def greeting() -> str:
+    """What a first run says about what was found."""
+    from ..models import credentials_found
+
+    key = credentials_found()
+    found = f"credentials were found ({key}); -m offline does without" if key else "no key was found"
+    return (
+        f"first run here: {found}; memories and transcripts stay on this machine "
+        "(%agent status names what is there, %agent what can be typed)"
+    )
 
 
 def resume(desk: Desk, flags: argparse.Namespace) -> None:

@@ -84,3 +84,13 @@ def test_broken_variables_do_no_harm(complete, loaded):
         "class Bad:\n    def __getattr__(self, name):\n        raise RuntimeError(name)\nbad = Bad()"
     )
     assert "%%agent -m offline" in complete("%%agent -m ")
+
+
+def test_verbs_of_steering(complete, loaded):
+    assert complete("%agent help rew") == ["%agent help rewind"]
+    assert complete("%agent explain --mo") == ["%agent explain --model"]
+    loaded.run_cell("mine = ScriptedModel(['fine'])")
+    loaded.run_cell("%%agent -m mine --no-memory -s long\nx")
+    assert complete("%agent rewind ") == ["%agent rewind 0"]
+    assert complete("%agent fork other ") == ["%agent fork other 0"]
+    assert complete("%agent trace lo") == ["%agent trace long"]

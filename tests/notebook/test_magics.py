@@ -554,3 +554,44 @@ def test_a_planner_the_plan_verb_and_the_doctor(cell):
 def test_the_doctor_without_a_run_says_so(cell):
     cell("%agent doctor")
     assert "no run yet" in one_line_error(cell)
+
+
+def test_charts_of_the_run_are_code_too(cell):
+    cell(
+        "import pandas as pd\ndf = pd.DataFrame({'a': [1, 2, 3, 4], 'b': ['x', 'y'] * 2, 'c': ['u', 'u', 'v', 'v']})"
+    )
+    charts = [
+        {"kind": "bar", "data": "df", "x": "b", "y": "a", "series": "c", "title": 'the "best"'},
+        {"kind": "line", "data": "SELECT a, a * 2 AS d FROM df;", "x": "a", "y": "d"},
+        {"kind": "scatter", "data": "df", "x": "a", "y": "a"},
+        {"kind": "hist", "data": "df", "x": "a", "title": "all"},
+    ]
+    cell(f"script = ScriptedModel([call('draw_chart', **each) for each in {charts!r}] + ['drawn'])")
+    cell("%%agent -m script --no-memory\ndraw")
+    assert cell.error is None, cell.told
+    told = cell("%agent code")
+    source = told[told.index("# draw") :]
+    assert source.count(".plot.") == len(charts)
+    exec(source, {"df": cell.names["df"]})
+
+
+def test_rules_stand_in_the_transcript_and_hold_in_the_next_kernel(cell):
+    cell("%agent rules Answer in <Chinese>.")
+    cell("%%agent --no-memory -m m -s ruled\nx")
+    (started,) = [e for e in Session.open("ruled").trace if type(e).__name__ == "RunStarted"]
+    assert started.rules == "Answer in <Chinese>."
+    assert "Answer in <Chinese>." in cell.told
+    cell("%reload_ext agent_nb")
+    cell("%unload_ext agent_nb")
+    cell("%load_ext agent_nb")
+    cell("%agent use ruled")
+    assert "Answer in <Chinese>." in cell("%agent rules")
+    cell("%%agent --no-memory -m m\nx")
+    assert "Answer in <Chinese>." in cell.names["m"].requests[-1]["system"]
+
+
+def test_the_first_run_says_what_was_found(cell, monkeypatch):
+    monkeypatch.delenv("ANTHROPIC_API_KEY", raising=False)
+    told = cell("%%agent --no-memory -m m\nx")
+    assert "first run here: no key was found" in told
+    assert "first run here" not in cell("%%agent --no-memory -m m\nx")

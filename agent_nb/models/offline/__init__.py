@@ -15,7 +15,7 @@ import re
 from collections.abc import Iterator
 from typing import Any
 
-from . import analysis, remembering, tooltalk
+from . import analysis, mistakes, remembering, tooltalk
 from .definitions import remembered
 from .steps import TOGETHER
 from .text import is_chinese
@@ -132,10 +132,12 @@ def _taken(done: list[tuple[str, Json, Json]], name: str, given: Json) -> Json |
 
 
 def _work(goal: str, earlier: list[str], asked: bool, system: str, tools: list[Json], say: Words) -> Steps:
-    """What the goal is about: memory, one of the user's tools, or the data."""
+    """What the goal is about: an error, memory, one of the user's tools, or the data."""
     names = {t["name"] for t in tools}
     if not goal.strip():
         return say("What would you like to know?", "想知道什么？")
+    if mistakes.wanted(goal):
+        return (yield from mistakes.explain(goal, names, say))
     if wanted := remembering.wants(goal):
         return (yield from remembering.remember(goal, *wanted, names, say))
     context = earlier[-2:] if _SPEAKS_OF_IT.search(goal) or (asked and _is_argument(goal)) else []

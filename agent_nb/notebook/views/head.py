@@ -39,6 +39,8 @@ def _facts(run: Run) -> str:
     facts = [f"model {tag('b', esc(start.model))}{esc(reason)}", f"session {tag('b', esc(start.session))}"]
     if start.planner != "react":
         facts.append(f"planner {esc(start.planner)}")
+    if start.rules.strip():
+        facts.append(f"rules “{esc(wording.clip(start.rules, 80))}”")
     if start.resumes:
         facts.append("goes on with an earlier run")
     return tag("div", " · ".join(facts), f"{SMALL};{MUTED};margin-top:3px;overflow-wrap:anywhere")

@@ -55,7 +55,8 @@ def head_lines(run: Run) -> list[str]:
     reason = wording.reason(start.model_reason)
     goal, rest = wording.cut(start.goal.strip(), 2_000)
     first = f"▶ {goal}" + (f" … {rest}" if rest else "")
-    return [_plain(first), _plain(f"  model {start.model}{reason} · session {start.session}")]
+    rules = f" · rules “{wording.clip(start.rules, 80)}”" if start.rules.strip() else ""
+    return [_plain(first), _plain(f"  model {start.model}{reason} · session {start.session}{rules}")]
 
 
 def load_lines(event: Loaded) -> list[str]:
