@@ -263,7 +263,12 @@ class Noticed(Event):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Rewound(Event):
-    """The turn of `run` was taken back to the end of its step `step`: what came after it no longer counts."""
+    """The turn of `run` was taken back to the end of its step `step`: what came after it no longer counts.
+
+    `results`: tool_use id → text of the result that its user put in place of what the tool brought.
+    """
+
+    results: Json = dataclasses.field(default_factory=dict)
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

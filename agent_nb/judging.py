@@ -31,7 +31,7 @@ def trace_numbers(task: Task, bench: Bench) -> list[Json]:
     """The numbers of the task's text with what in this session's window holds them."""
     # The nearest source comes first: a result of this run says more than a memory that holds the same number.
     seen = [
-        (f"{o.value_name} {o.name}".strip(), o.text)
+        (f"{o.value_name} {o.name}".strip() + (", as edited by you" if o.edited else ""), o.text)
         for o in task.observations
         if o.ok and o.name != plan_tool.NAME
     ]

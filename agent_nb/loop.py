@@ -201,7 +201,7 @@ def consolidate(task: Task, bench: Bench) -> Iterator[Event]:
             answer=task.text,
             done=task.done,
             evidence=task.evidence,
-            observations=[_seen(o) for o in task.observations],
+            observations=[_seen(o) for o in task.observations if not o.edited],
             session=task.session,
             run=task.run,
             after_failure=_failed(bench.turns),

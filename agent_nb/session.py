@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import datetime
+import json
 import os
 import pathlib
 import threading
@@ -182,10 +183,32 @@ class Session:
         return total
 
     @property
+    def last_turn(self) -> list[Event]:
+        """The events of the last goal as they count: with what was resumed, without what was taken back."""
+        turns = self._transcript.turns()
+        return list(turns[-1]) if turns else []
+
+    @property
+    def cards(self) -> dict[str, Json]:
+        """The tool calls of the last goal: number of the card as the trace shows it → observation as a dict.
+
+        A goal that was resumed has several runs with the same numbers; the later one counts.
+        """
+        found: dict[str, Json] = {}
+        acted = {
+            (e.run, e.step): [c["id"] for c in e.calls] for e in self.last_turn if isinstance(e, events.Acted)
+        }
+        for event in self.last_turn:
+            ids = acted.get((event.run, event.step), [])
+            if isinstance(event, events.ToolFinished) and event.id in ids:
+                letter = chr(97 + ids.index(event.id) % 26) if len(ids) > 1 else ""
+                found[f"{event.step}{letter}"] = event.observation
+        return found
+
+    @property
     def steps(self) -> int:
         """How many steps the last run has, those included with which it was resumed."""
-        turns = self._transcript.turns()
-        return sum(isinstance(event, events.Judged) for event in turns[-1]) if turns else 0
+        return sum(isinstance(event, events.Judged) for event in self.last_turn)
 
     def window(self) -> list[Json]:
         """The last call's window: dicts of part, tokens."""
@@ -316,6 +339,8 @@ class Session:
         bench.turns, bench.earlier = transcript.histories(turns[:-1]), short_term.of(turns[:-1])
         started = self._started(task, bench, first.cell, message, resumes=turn[-1].run, use=was.use)
         notice = f"this kernel does not have {' and '.join(missing)}; it goes on without" if missing else ""
+        if edited := [seen.name for seen in task.observations if seen.edited]:
+            notice += f"{'; ' if notice else ''}it goes on with results that you edited: {', '.join(edited)}"
         return self._walk(task, bench, started, notice)
 
     def _same_model(self, was: events.RunStarted) -> list[str]:
@@ -336,17 +361,27 @@ class Session:
         self._reason = "the model of the run that it goes on with"
         return []
 
-    def rewind(self, step: int) -> None:
+    def rewind(self, step: int, results: Json | None = None) -> None:
         """Take the last run back to the end of its step `step` (0: to the bare goal); `resume` goes on from there.
 
         Nothing is deleted: the transcript keeps what came after, and it no longer counts.
+
+        Args:
+            results: tool_use id → another result of that call, up to that step: a dict, or text. It stands in the
+                transcript as the user's edit, and numbers from it are no evidence for a memory.
         """
         turns, steps = self._transcript.turns(), self.steps
         if isinstance(step, bool) or not isinstance(step, int) or not 0 <= step < max(steps, 1) or not turns:
             last = f"give a step from 0 to {steps - 1}" if steps else "there is no run to take back"
             raise SettingError(f"cannot rewind to step {step!r}; {last}")
+        kept = [e.id for e in transcript.until_step(turns[-1], step) if isinstance(e, events.ToolFinished)]
+        for id in results or {}:
+            if id not in kept:
+                known = ", ".join(kept[-8:]) or "none"
+                raise SettingError(f"no call {id!r} has a result up to step {step}; there are: {known}")
+        told = {id: _result_text(result) for id, result in (results or {}).items()}
         with self._transcript.alone():
-            self._transcript.append(events.Rewound(run=turns[-1][-1].run, step=step))
+            self._transcript.append(events.Rewound(run=turns[-1][-1].run, step=step, results=told))
 
     def fork(self, name: str, step: int | None = None) -> Session:
         """A new session that begins with this one's events, up to `step` of its last run where that is given."""
@@ -514,6 +549,16 @@ def _closing(task: Task, bench: Bench, shown: Sequence[Event]) -> Iterator[Event
     if not any(isinstance(event, events.Answered) for event in shown):
         yield loop.answered(task, bench)
     yield loop.ended(task, bench)
+
+
+def _result_text(result: Any) -> str:
+    """A result as it stands in a history: one JSON object, as tools give it."""
+    if isinstance(result, str):
+        with contextlib.suppress(ValueError):
+            if isinstance(json.loads(result), dict):
+                return result
+        result = {"ok": True, "text": result}
+    return json.dumps(_instance("the edited result", result, dict), ensure_ascii=False, default=str)
 
 
 def _own_store(user: str) -> Any:

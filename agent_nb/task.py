@@ -29,6 +29,7 @@ class Observation:
         keys: declared key outputs (ids, statuses) for the task-state slot.
         kind: "" or why it was not run: unknown_tool, bad_input, invented, denied, not_allowed, ruled_out (by a
             temporary rule of this run), interrupted, failed.
+        edited: the user took the run back and put this result in place of what the tool brought.
     """
 
     id: str
@@ -46,6 +47,7 @@ class Observation:
     cached: bool = False
     keys: Json = dataclasses.field(default_factory=dict)
     kind: str = ""
+    edited: bool = False
 
     @classmethod
     def from_dict(cls, row: Json) -> Observation:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import json
 import os
 import pathlib
@@ -130,7 +131,7 @@ class Transcript:
                     joined[event.run] = first
             turn = runs.setdefault(joined.get(event.run, event.run), [])
             if isinstance(event, events.Rewound):
-                turn[:] = until_step(turn, event.step)
+                turn[:] = with_results(until_step(turn, event.step), event.results)
             else:
                 turn.append(event)
         return list(runs.values())
@@ -158,6 +159,47 @@ def until_step(turn: Sequence[Event], step: int) -> list[Event]:
         if before + event.step <= step and goes_on and not isinstance(event, _ENDINGS):
             kept.append(event)
     return kept
+
+
+def with_results(turn: Sequence[Event], results: Json) -> list[Event]:
+    """The turn with other results of its calls: tool_use id → text, as its user edited them."""
+    found: list[Event] = []
+    for event in turn:
+        if isinstance(event, events.ToolFinished) and event.id in results:
+            event = dataclasses.replace(event, observation=_edited(event.observation, results[event.id]))
+        elif isinstance(event, events.Observed):
+            blocks = [_block(block, results) for block in event.message.get("content") or []]
+            event = dataclasses.replace(event, message=event.message | {"content": blocks})
+        found.append(event)
+    return found
+
+
+def _block(block: Any, results: Json) -> Any:
+    if not isinstance(block, dict) or block.get("tool_use_id") not in results:
+        return block
+    text = str(results[block["tool_use_id"]])
+    kept = {key: value for key, value in block.items() if key != "is_error"}
+    failed = {} if _body(text).get("ok", True) else {"is_error": True}
+    return kept | {"content": [{"type": "text", "text": text}]} | failed
+
+
+def _edited(observation: Json, text: str) -> Json:
+    """An observation that holds `text`; what the tool left in the kernel belongs to its own result."""
+    body = _body(text)
+    columns, rows = body.get("columns"), body.get("rows")
+    fits = isinstance(columns, list) and isinstance(rows, list) and all(isinstance(row, list) for row in rows)
+    table = {"columns": columns if fits else [], "rows": rows if fits else []}
+    table["total_rows"] = len(table["rows"]) if fits else None  # type: ignore[arg-type]
+    seen = {"content": [{"type": "text", "text": text}], "ok": bool(body.get("ok", True)), "edited": True}
+    return observation | seen | table | {"value_name": "", "artifacts": [], "cached": False, "kind": ""}
+
+
+def _body(text: str) -> Json:
+    try:
+        body = json.loads(text)
+    except ValueError:
+        return {}
+    return body if isinstance(body, dict) else {}
 
 
 _ENDINGS = (events.Answered, events.Consolidated, events.RunEnded)

@@ -7,7 +7,7 @@ import shutil
 
 import pytest
 
-from agent_nb import Limits, Session, events, tool
+from agent_nb import Limits, Memory, Session, events, tool
 from agent_nb.approval import Verdict
 from agent_nb.errors import SettingError
 from agent_nb.models.scripted import ScriptedModel
@@ -445,3 +445,63 @@ def test_a_fork_goes_its_own_way():
     valid(forked)
     with pytest.raises(SettingError, match="already"):
         made.fork("other")
+
+
+def test_rewound_with_an_edited_result_it_goes_on_from_that():
+    made = stepping()
+    before = list(made.trace)
+    made.rewind(2, {"t1": {"ok": True, "value": 41}, "t2": "nothing <found>"})
+    assert made.trace[:-1] == before
+    again = reopened()
+    assert again.messages == made.messages
+    results = {
+        b["tool_use_id"]: b for m in again.messages for b in m["content"] if b["type"] == "tool_result"
+    }
+    assert json.loads(results["t1"]["content"][0]["text"]) == {"ok": True, "value": 41}
+    assert json.loads(results["t2"]["content"][0]["text"]) == {"ok": True, "text": "nothing <found>"}
+    again.model = ScriptedModel(["It is 41, and 57."])
+    result = again.resume()
+    by_text = {number.text: list(number.sources) for number in result.evidence}
+    assert by_text == {"41": ["add, as edited by you"], "57": []}
+    notices = [e.text for e in result.trace if isinstance(e, events.Noticed)]
+    assert "results that you edited: add, add" in " ".join(notices)
+    assert [o.edited for o in result.task.observations] == [True, True]
+    valid(again)
+
+
+def test_an_edited_result_may_be_a_table_or_an_error():
+    made = stepping()
+    table = {"ok": True, "columns": ["a"], "rows": [[1], [2]], "total_rows": 2}
+    made.rewind(2, {"t1": table, "t2": '{"ok": false, "error": "gone"}'})
+    assert made.cards["1"]["rows"] == [[1], [2]]
+    assert made.cards["2"]["ok"] is False
+    blocks = [b for m in made.messages for b in m["content"] if b["type"] == "tool_result"]
+    assert [b.get("is_error", False) for b in blocks] == [False, True]
+    made.rewind(1, {"t1": {"ok": True, "value": 5}})
+    assert made.cards["1"]["rows"] == []
+
+
+@pytest.mark.parametrize("results", [{"t3": "x"}, {"": "x"}, {"t1": 3}, {"t1": None}])
+def test_an_edit_of_no_call_or_no_result_changes_nothing(results):
+    made = stepping()
+    before = made.messages
+    with pytest.raises(SettingError):
+        made.rewind(2, results)
+    assert made.messages == before
+
+
+def test_numbers_of_an_edited_result_are_not_remembered():
+    memory = Memory(":memory:", embedder=None)
+    for edit in (False, True):
+        made = session(
+            [{"content": [use("add", f"own{edit}", a=20, b=21)]}, "The total of sales is 41."], memory=memory
+        )
+        made.run("What is the total of sales?")
+        if edit:
+            made.rewind(1, {"ownTrue": {"ok": True, "value": 77}})
+            made.model = ScriptedModel(["The total of sales is 77."])
+            made.resume()
+    texts = " ".join(record.text for record in memory.search() if record.type != "episode")
+    assert "41" in texts
+    assert "77" not in texts
+    memory.close()

@@ -11,6 +11,7 @@ from typing import Any
 
 from ..errors import SettingError, one_line
 from ..redact import redact
+from ..transcript import redacted
 from . import arguments, running
 from .as_code import code_of
 from .desk import Desk
@@ -28,7 +29,12 @@ def verbs() -> dict[str, Verb]:
         "use": Verb(use, "NAME", "go on with another session", "september"),
         "new": Verb(new, "[NAME]", "begin an empty session", "september"),
         "resume": Verb(resume, "[--max-steps N …]", "go on with the run that stopped", "--max-steps 20"),
-        "rewind": Verb(rewind, "N", "take the last run back to the end of its step N", "2"),
+        "rewind": Verb(
+            rewind,
+            "N [CARD: RESULT]",
+            "take the last run back to the end of its step N, with another result of a call",
+            '2 2: {"ok": true, "value": 3}',
+        ),
         "fork": Verb(
             fork, "NAME [N]", "go on in a copy of this session, up to step N of its last run", "what-if 2"
         ),
@@ -124,9 +130,35 @@ def resume(desk: Desk, text: str) -> None:
 
 
 def rewind(desk: Desk, text: str) -> None:
-    """Take the last run back."""
-    desk.session().rewind(_step(text))
-    Sheet().say(f"Back at the end of step {text.strip()}; %agent resume goes on from there.").show()
+    """Take the last run back, where a card is named with another result of that call."""
+    step, _, edit = text.strip().partition(" ")
+    card, colon, result = (part.strip() for part in edit.partition(":"))
+    session, number = desk.session(), _step(step)
+    if edit and not result:
+        _offer(desk, session, number, card)
+        return
+    seen = _call(session, card) if colon else None
+    session.rewind(number, {seen["id"]: result} if seen else None)
+    edited = f", with the result of {card} {seen['name']} as you edited it" if seen else ""
+    Sheet().say(f"Back at the end of step {number}{edited}; %agent resume goes on from there.").show()
+
+
+def _offer(desk: Desk, session: Any, step: int, card: str) -> None:
+    """The result of a call as the next input, to be edited and run."""
+    blocks = _call(session, card).get("content") or []
+    texts = [str(block.get("text") or "") for block in blocks if block.get("type") == "text"]
+    line = f"%agent rewind {step} {card}: {' '.join(redact(' '.join(texts)).splitlines())}"
+    Sheet().say("Edit the result in the next cell and run it:").block(line).show()
+    desk.shell.set_next_input(line)
+
+
+def _call(session: Any, card: str) -> Json:
+    """The observation of the call that has this number on its card, "2" or "2b"."""
+    cards = session.cards
+    if card not in cards:
+        arguments.known_or_raise(card, cards, "card")
+    observation: Json = cards[card]
+    return observation
 
 
 def fork(desk: Desk, text: str) -> None:
@@ -163,7 +195,11 @@ def messages(desk: Desk, text: str) -> None:
     if not history:
         Sheet().remark("This session has no messages yet.").show()
         return
-    Sheet("Messages").block(redact(json.dumps(history, ensure_ascii=False, indent=1))).show()
+    sheet = Sheet("Messages").block(redact(json.dumps(history, ensure_ascii=False, indent=1)))
+    edited = [number for number, seen in desk.session(memory=False).cards.items() if seen.get("edited")]
+    if edited:
+        sheet.remark(f"Results that you edited, in the last run: {', '.join(edited)}.")
+    sheet.show()
 
 
 def window(desk: Desk, text: str) -> None:
@@ -283,7 +319,7 @@ def rules(desk: Desk, text: str) -> None:
 
 def code(desk: Desk, text: str) -> None:
     """The last run's queries and Python, as the next cell."""
-    source = code_of(_events(desk, ""))
+    source = code_of(map(redacted, desk.session(memory=False).last_turn))
     if not source:
         Sheet().remark("The last run has no SQL and no Python that went well.").show()
         return
@@ -343,7 +379,7 @@ def delete(desk: Desk, text: str) -> None:
 
 def _events(desk: Desk, name: str) -> list[Any]:
     """The events of a session as they are saved: this kernel still holds them with the secrets of its goals."""
-    from ..transcript import Transcript, redacted
+    from ..transcript import Transcript
 
     if not name:
         return [redacted(event) for event in desk.session(memory=False).trace]

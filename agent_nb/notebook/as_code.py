@@ -11,15 +11,17 @@ Json = dict[str, Any]
 
 
 def code_of(events: Iterable[Any]) -> str:
-    """The source for the last run among `events`, or "" where no SQL or Python went well in it."""
+    """The source for the last goal among `events`, or "" where no SQL or Python went well for it."""
     goal = ""
     calls: list[Json] = []
     for event in events:
         if isinstance(event, RunStarted) and not event.resumes:
             goal, calls = event.goal, []
-        elif isinstance(event, ToolFinished) and event.observation.get("ok"):
+        elif isinstance(event, ToolFinished) and (
+            event.observation.get("ok") or event.observation.get("edited")
+        ):
             calls.append(event.observation)
-    parts = [part for part in map(_statement, calls) if part]
+    parts = [_edited(part, seen) for seen in calls if (part := _statement(seen))]
     if not parts:
         return ""
     imports = []
@@ -29,6 +31,11 @@ def code_of(events: Iterable[Any]) -> str:
         imports.append("import pandas as pd")
     head = [f"# {line}".rstrip() for line in goal.splitlines()]
     return "\n".join([*head, *imports, *parts]) + "\n"
+
+
+def _edited(statement: str, seen: Json) -> str:
+    told = "# The agent went on from another result of this one: its user had edited it.\n"
+    return told + statement if seen.get("edited") else statement
 
 
 def _statement(seen: Json) -> str:

@@ -526,6 +526,28 @@ def test_rewind_and_fork(cell):
         one_line_error(cell)
 
 
+def test_rewind_with_an_edited_result(cell):
+    two = "dict(content=[*call('twice', n=1)['content'], dict(call('twice', n=2)['content'][0], id='other')])"
+    cell(f"script = ScriptedModel([{two}, 'it is 4', 'it is 40'])")
+    cell("%%agent -m script --no-memory -s edited\ngoal")
+    offered = cell("%agent rewind 1 1b")
+    assert '%agent rewind 1 1b: {"ok": true' in offered
+    assert "1b twice as you edited it" in cell('%agent rewind 1 1b: {"ok": true, "value": "<b>40</b>"}')
+    assert "results that you edited: twice" in cell("%agent resume")
+    assert "edited, in the last run: 1b" in cell("%agent messages")
+    trace = cell("%agent trace")
+    assert "with the result of 1b twice edited" in trace
+    assert "edited by you: " in trace
+    from agent_nb.notebook.views import run_html
+
+    html = run_html(Session.open("edited").trace)
+    assert "&lt;b&gt;40" in html
+    assert "<b>40" not in html
+    for line in ("rewind 1 9: 3", "rewind 0 1b: 3", "rewind 1 1b 3", "rewind 1 1c"):
+        cell(f"%agent {line}")
+        one_line_error(cell)
+
+
 PLANNED = """%%agent -m n -p {planner} --new
 goal
 """

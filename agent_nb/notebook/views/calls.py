@@ -41,6 +41,7 @@ def summary(step: Step, call: Call, position: int, live: bool = False) -> str:
         facts.append(f"{wording.size(step.tokens)} tokens")
     name = f"<b>{muted(wording.number(step, position))} {esc(call.name)}</b>"
     said = f" &nbsp;{toned(words, tone)}" if tone else ""
+    said += f" &nbsp;{toned('edited', 'warn')}" if call.replaced else ""
     if live and call.state == "running":
         said = f' &nbsp;<span style="color:{TONES["live"]}">running <span data-since="0"></span></span>'
     apart = [tag("span", esc(fact), "white-space:nowrap") for fact in facts if len(fact) < 24]
@@ -98,7 +99,21 @@ def verdict(call: Call) -> str:
 
 
 def result(call: Call) -> str:
-    """The observation: a table, an error, a value or a text."""
+    """The observation: a table, an error, a value or a text; below it, what its user put in its place."""
+    return _observation(call) + _replaced(call)
+
+
+def _replaced(call: Call) -> str:
+    if not call.replaced:
+        return ""
+    text, cut = wording.cut(call.replaced, TEXT_CHARS)
+    title = tag("div", toned("edited by you afterwards; the run goes on from this:", "warn"), SMALL)
+    return (
+        title + tag("pre", esc(text), PRE, dir="auto") + (tag("div", muted(esc(cut)), SMALL) if cut else "")
+    )
+
+
+def _observation(call: Call) -> str:
     if not call.seen:
         return ""
     if call.state == "error":

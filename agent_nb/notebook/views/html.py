@@ -229,8 +229,8 @@ def criteria(run: Run) -> str:
 
 def ending(run: Run) -> str:
     """Why a run that is not done came to its end."""
-    told = wording.ending(run)
-    if not told:
-        return ""
+    told, back = wording.ending(run), wording.taken_back(run)
     _, tone = wording.status(run)
-    return tag("div", toned(wording.clip(told, 600), tone), f"{SECTION};{SMALL}")
+    lines = [toned(wording.clip(told, 600), tone)] if told else []
+    lines += [toned(back, "warn")] if back else []
+    return tag("div", "".join(tag("div", line) for line in lines), f"{SECTION};{SMALL}") if lines else ""

@@ -23,6 +23,7 @@ from ...events import (
     Observed,
     Planned,
     Reflected,
+    Rewound,
     RunEnded,
     RunStarted,
     Streamed,
@@ -44,6 +45,8 @@ class Call:
     state: str = "running"
     seen: Json = dataclasses.field(default_factory=dict)
     verdict: ApprovalGiven | None = None
+    replaced: str = ""
+    """The result that the user put in place of this one afterwards."""
 
     @property
     def body(self) -> Json:
@@ -96,6 +99,8 @@ class Run:
     answered: Answered | None = None
     consolidated: Consolidated | None = None
     ended: RunEnded | None = None
+    rewound: Rewound | None = None
+    """How it was taken back afterwards; what its steps show is what they brought at the time."""
     steps: dict[int, Step] = dataclasses.field(default_factory=dict)
     tokens: int = 0
     cost: float | None = None
@@ -138,6 +143,10 @@ class Run:
                 self._consulted(event)
             case Noticed():
                 self.step(event.step).remarks.append(("notice", event.text))
+            case Rewound():
+                self.rewound = event
+                for _, call, _ in self.cards:
+                    call.replaced = str(event.results.get(call.id) or call.replaced)
             case RunEnded():
                 self.ended, self.station = event, ""
                 for _, call, _ in self.cards:

@@ -140,6 +140,8 @@ def result_lines(step: Step, call: Call, position: int) -> list[str]:
     if position == 0 and step.tokens:
         facts.append(f"{wording.size(step.tokens)} tokens")
     lines = ["    → " + " · ".join(facts)]
+    if call.replaced:
+        lines.append(f"    → edited by you: {wording.clip(call.replaced, 300)}")
     if call.state == "ok" and call.seen.get("rows"):
         lines += [f"    {line}" for line in table_lines(call)]
     return [_plain(line) for line in lines]
@@ -232,7 +234,9 @@ def end_lines(run: Run) -> list[str]:
         for name, (value, limit) in run.valves.items()
         if name != "cost" or value or (value is not None and limit is not None)
     ]
-    return [_plain(f"■ {words}{reason} · {' · '.join(used)}")]
+    back = wording.taken_back(run)
+    lines = [f"■ {words}{reason} · {' · '.join(used)}", *([f"  ! {back}"] if back else [])]
+    return [_plain(line) for line in lines]
 
 
 def _plain(text: str) -> str:

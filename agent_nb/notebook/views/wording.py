@@ -51,6 +51,15 @@ def ending(run: Run) -> str:
     return "; ".join(part for part in (run.ended.reason, hint) if part)
 
 
+def taken_back(run: Run) -> str:
+    """That the run was taken back afterwards, and with which results edited."""
+    if run.rewound is None:
+        return ""
+    named = [f"{number(step, i)} {call.name}" for step, call, i in run.cards if call.replaced]
+    edited = f", with the result of {', '.join(named[:8])} edited" if named else ""
+    return f"taken back by you to the end of step {run.rewound.step}{edited}"
+
+
 def reason(why: str) -> str:
     """Why this model, in brackets; that it was asked for goes without saying."""
     return "" if not why or why.endswith("was asked for") else f" ({clip(why, 160)})"
