@@ -90,7 +90,8 @@ def quality(scorer_path: pathlib.Path, data_path: pathlib.Path) -> None:
                 }
                 for turn in turns
             )
-            memory.wait(600)  # vectors of a slow embedder follow in the background
+            if not memory.wait(600):  # vectors of a slow embedder follow in the background
+                raise SystemExit(f"bench_recall: {embedder} was not ready after ten minutes")
             ids = {record.id: turn["id"] for record, turn in zip(records, turns, strict=True)}
             return lambda text, k: [
                 ids[hit.record.id] for hit in memory.recall(text, k=k, budget=10**6, threshold=0)

@@ -38,21 +38,21 @@ class Meaning:
     """How near each place is to a question in meaning: 0…1 of every place, from above until it is settled.
 
     Args:
-        vector: of the question. low, high: cosines of unrelated texts and of equal ones, which give 0 and 1.
+        vector: of the question. low, high: cosines of unrelated texts and of equal ones, which give 0 and `trust`.
     """
 
-    def __init__(self, index: Index, vector: Any, low: float, high: float) -> None:
+    def __init__(self, index: Index, vector: Any, low: float, high: float, trust: float = 1) -> None:
         import numpy as np
 
         bounds = index.semantic(vector)
         self._bounds, self.cosines, self.known = bounds, bounds.upper, bounds.known
-        self._low, self._scale = np.float32(low), np.float32(1 / (high - low))
+        self._low, self._scale, self._trust = np.float32(low), np.float32(1 / (high - low)), np.float32(trust)
         self.scores = self._scaled(self.cosines)
 
     def _scaled(self, cosines: Any) -> Any:
         import numpy as np
 
-        return np.clip((cosines - self._low) * self._scale, 0, 1)
+        return self._trust * np.clip((cosines - self._low) * self._scale, 0, 1)
 
     def settle(self, places: Any) -> Any:
         """Make the scores of those places exact; gives the places that have changed."""

@@ -12,7 +12,7 @@ import time
 import weakref
 from typing import TYPE_CHECKING, Any
 
-from . import chunks, draft, embed, lacking, store
+from . import chunks, draft, embed, lacking, store, trial
 from .calling import ANSWER_S, Caller
 
 if TYPE_CHECKING:
@@ -30,6 +30,10 @@ ROUND_S, ROUND, FRESH = 1.0, 128, 2_000
 IDLE_S, LEAVE_S = 1.0, 2.0
 """The thread ends after so long without work; closing waits so long for the call that is under way."""
 SPREAD, SAMPLE = 0.65, 256
+Scale = tuple[float, float, float]
+"""Cosines of unrelated and of equal texts, and how far the embedder is relied on, 0…1."""
+UNTRIED: Scale = (0.2, 0.8, 0.0)
+TOO_FEW: Scale = (0.2, 0.8, 1.0)
 _ALIVE: weakref.WeakSet[Embedding] = weakref.WeakSet()
 
 
@@ -55,7 +59,7 @@ class Embedding:
     def __init__(self, kept: store.Store, user: str, embedder: embed.Embedder) -> None:
         self.embedder = embedder
         self._store, self._user = kept, user
-        self._scale: tuple[int, tuple[float, float]] | None = None
+        self._scale: tuple[int, Scale] | None = None
         self._reset()
         _ALIVE.add(self)
 
@@ -68,6 +72,7 @@ class Embedding:
         self._refused: set[str] = set()
         self._thread: threading.Thread | None = None
         self._stopping = self._filling = False
+        self._untried, self._active = False, 0
         self._opened = ""
         self._older = True  # records of before the opening, under another embedder, may be left
 
@@ -169,14 +174,25 @@ class Embedding:
         """How many active records wait for a vector, and the line that the embedder failed with ("" where not)."""
         return {"waiting": self.waiting(), "failed": self._caller.failed}
 
-    def scale(self, active: int) -> tuple[float, float]:
-        """Cosines of unrelated and of equal texts: the embedder's own, else as the user's records lie."""
+    def scale(self, active: int) -> Scale:
+        """The embedder's own scale, which is believed; else as the user's records lie and it finds them again.
+
+        A slow embedder is tried by the thread; until then the words must do.
+
+        Args:
+            active: how many active records there are now; it is tried anew when they have doubled.
+        """
         low, high = getattr(self.embedder, "unrelated", None), getattr(self.embedder, "same", None)
         if low is not None and high is not None:
-            return float(low), float(high)
+            return float(low), float(high), 1.0
         if self._scale is None or active >= 2 * self._scale[0]:
-            self._scale = (max(active, 8), self._estimated())
-        return self._scale[1]
+            self._active = active
+            if self._caller.is_quick():
+                self._try()
+            else:
+                self._untried = True
+                self.wake()
+        return self._scale[1] if self._scale else UNTRIED
 
     def stop(self, timeout_s: float = LEAVE_S) -> None:
         """End the thread; a call that takes longer than this is left to end by itself and writes nothing."""
@@ -286,6 +302,8 @@ class Embedding:
         if not fresh:
             rows = self._found(after)
         if not rows:
+            if self._untried:
+                self._try(is_own_thread=True)
             with self._changed:
                 self._older = self._older and bool(after)
                 self._filling = bool(after or self._fresh)
@@ -352,19 +370,34 @@ class Embedding:
         length = float(np.linalg.norm(total))
         return [(total / length).astype(np.float32).tobytes() if length else None]
 
-    def _estimated(self) -> tuple[float, float]:
+    def _try(self, *, is_own_thread: bool = False) -> None:
+        """Estimate the scale from the user's records, and try whether halves of some find the whole."""
         import numpy as np
 
-        with self._store.reading() as db:
-            blobs = lacking.some_vectors(db, self._user, self.name, SAMPLE)
-        rows = np.array([np.frombuffer(blob, np.float32) for blob in blobs if len(blob) == 4 * self.dim])
-        if len(rows) < 8:
-            return 0.2, 0.8
+        self._untried = False
+        with self.at_store if is_own_thread else contextlib.nullcontext(), self._store.reading() as db:
+            found = lacking.some_embedded(db, self._user, self.name, SAMPLE)
+        found = [(text, vector) for text, vector in found if len(vector) == 4 * self.dim]
+        own = trial.chosen([text for text, _ in found])
+        if len(own) < trial.FEWEST:
+            self._scale = (max(len(found), 8), TOO_FEW)
+            return
+        rows = np.array([np.frombuffer(vector, np.float32) for _, vector in found])
+        halves = [trial.half(draft.sendable(found[place][0])) for place in own]
+        made: list[Any] = []
+        for start in range(0, len(halves), size := self._caller.size()):
+            part = self._caller.call(halves[start : start + size], "query", is_own_thread=is_own_thread)
+            if part is None:  # it fails now; the next recall asks for a trial again
+                return
+            made += list(part)
+            if is_own_thread:
+                self._serve()
         pairs = (rows @ rows.T)[np.triu_indices(len(rows), 1)]
         # Three of four pairs of a user's records are less alike than this; what is beyond is shared out between
         # it and 1 as the embedders do whose cosines are known.
         low = float(np.quantile(pairs, 0.75))
-        return low, low + max(0.05, SPREAD * (1 - low))
+        high = low + max(0.05, SPREAD * (1 - low))
+        self._scale = (max(self._active, 8), (low, high, trial.trust(np.array(made), rows, own)))
 
 
 def text_of(record: MemoryRecord) -> str:

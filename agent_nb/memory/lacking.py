@@ -43,7 +43,7 @@ def count(db: Connection, user: str, embedder: str) -> int:
 
 def misfit(db: Connection, user: str, embedder: str, dim: int) -> bool:
     """Whether vectors of `embedder` are from when it had another dimension; some stand for all."""
-    return any(len(vector) != 4 * dim for vector in some_vectors(db, user, embedder, 16))
+    return any(len(vector) != 4 * dim for _, vector in some_embedded(db, user, embedder, 16))
 
 
 def drop_misfits(db: Connection, user: str, embedder: str, dim: int) -> None:
@@ -55,10 +55,12 @@ def drop_misfits(db: Connection, user: str, embedder: str, dim: int) -> None:
     )
 
 
-def some_vectors(db: Connection, user: str, embedder: str, limit: int) -> list[bytes]:
-    """Vectors of active records, in no order that says anything about them."""
-    query = "SELECT vector FROM records WHERE user=? AND status='active' AND embedder=? ORDER BY id LIMIT ?"
-    return [row[0] for row in db.execute(query, (user, embedder, limit))]
+def some_embedded(db: Connection, user: str, embedder: str, limit: int) -> list[tuple[str, bytes]]:
+    """Texts and vectors of active records, in no order that says anything about them."""
+    query = (
+        "SELECT data, vector FROM records WHERE user=? AND status='active' AND embedder=? ORDER BY id LIMIT ?"
+    )
+    return [(store.load_text(data), vector) for data, vector in db.execute(query, (user, embedder, limit))]
 
 
 def give(db: Connection, user: str, record: MemoryRecord, embedder: str, vector: bytes) -> bool:

@@ -184,11 +184,12 @@ def _meaning(text: str, index: Index, embedder: Any) -> Meaning | None:
     if embedder is None or index.vectors is None:
         return None
     vector = embedder.question(text) if text.strip() else None
-    if (
-        vector is None
-    ):  # a question without a text, or one that nothing embeds at the moment, is near to nothing
+    low, high, trust = embedder.scale(index.active)
+    # A question without a text is near to nothing; so is one that nothing embeds at the moment, and every one to an
+    # embedder that does not even find the user's own records.
+    if vector is None or not trust:
         vector = np.zeros(index.vectors.dim, np.float32)
-    return Meaning(index, vector, *embedder.scale(index.active))
+    return Meaning(index, vector, low, high, trust)
 
 
 class Scored(Sequence[Hit]):

@@ -511,8 +511,9 @@ def test_an_embedder_that_does_not_say_how_its_cosines_lie_is_measured(low):
         memory.add_many(
             {"text": f"{one} {two}", "type": "episode"} for one in WORDS for two in WORDS if one != two
         )
-        unrelated, same = memory._embedding.scale(56)
+        unrelated, same, trust = memory._embedding.scale(56)
         assert low <= unrelated < same <= 1.05
+        assert trust > 0.3  # half of a text is one word here, which fourteen texts hold
         assert not memory.recall(
             "telescope orbit"
         ).hits  # nothing like it: its cosine is one of unrelated texts
