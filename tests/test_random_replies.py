@@ -12,6 +12,7 @@ from agent_nb import Limits, Session, events, tool
 from agent_nb.approval import Verdict
 from agent_nb.models.scripted import ScriptedModel
 from agent_nb.models.validate import validate_messages
+from agent_nb.zones import Zones
 
 NAMES = itertools.count()
 STOPS = {
@@ -173,6 +174,7 @@ def settings(r, n):
         "tools": TOOLS, "memory": None, "limits": limits, "planner": r.choice(["react", "plan", "hybrid", "auto"]),
         "approve": r.choice(["ask", "auto", "never"]), "asker": Asker(r), "name": f"random{n}",
         "rules": r.choice(["", "be brief"]),
+        "zones": Zones(working=r.choice([0, 300, 4_000]), steps=r.choice([0, 1, 8])),
     }  # fmt: skip
 
 

@@ -142,7 +142,10 @@ class Bindings:
 
     def learn(self, body: Json, content: list[Json]) -> None:
         """Bind the thinking blocks of a reply to the request that it answers."""
-        thought = [block for block in content if block.get("type") in _THOUGHT]
+        last = body["messages"][-1]
+        paused = last["content"] if last["role"] == "assistant" and isinstance(last["content"], list) else []
+        # A reply after a pause goes on with the message that was paused.
+        thought = [block for block in [*paused, *content] if block.get("type") in _THOUGHT]
         for block in content:
             if block.get("type") == "tool_use":
                 self.written[block.get("id", "")] = thought

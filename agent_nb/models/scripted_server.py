@@ -112,7 +112,7 @@ class ScriptedServer:
         self.faults: list[BaseException] = []
         self.stopping = threading.Event()
         self._played = 0
-        self._paused = False
+        self._paused: list[list[Json]] = []
         self._bindings = Bindings()
         self._lock = threading.Lock()
         self._http: _Http | None = None
@@ -153,7 +153,7 @@ class ScriptedServer:
             if "authorization" not in headers and "x-api-key" not in headers:
                 return Failure(401, "Authorization header is missing")
             try:
-                check_request(body, headers, paused=self._paused)
+                check_request(body, headers, paused=self._goes_on(body))
                 self.dropped += self._bindings.check(body, headers)
             except ValueError as error:
                 self.refused.append(str(error))
@@ -165,10 +165,18 @@ class ScriptedServer:
             if callable(reply):
                 reply = reply(body)
             message = reply.message if isinstance(reply, Streamed) else reply
-            self._paused = isinstance(message, dict) and message.get("stop_reason") == "pause_turn"
+            if isinstance(message, dict) and message.get("stop_reason") == "pause_turn":
+                self._paused.append(as_message(message)["content"])
             if isinstance(message, dict):
                 self._bindings.learn(body, as_message(message)["content"])
             return reply
+
+    def _goes_on(self, body: Any) -> bool:
+        """Whether a request ends with a reply that was paused: it may be sent again as often as need be."""
+        messages = body.get("messages") if isinstance(body, dict) else None
+        last = messages[-1] if isinstance(messages, list) and messages else {}
+        content = last.get("content") if isinstance(last, dict) else None
+        return isinstance(content, list) and any(content[-len(p) :] == p for p in self._paused if p)
 
 
 class _Http(ThreadingMixIn, HTTPServer):
