@@ -91,7 +91,7 @@ def _is_last(task: Task, bench: Bench, view: window.Window) -> bool:
     """Whether the valves leave room for this call only, after others whose results it can answer with."""
     if not bench.forecast.calls or task.messages[-1]["role"] != "user":
         return False
-    cost = functools.partial(_cost, bench.model)
+    cost = functools.partial(cost_of, bench.model)
     after = bench.forecast.closes(view, task.usage, bench.limits, cost, calls=2)
     return (task.steps >= bench.limits.steps or bool(after[0])) and takes_tool_choice(bench.model)
 
@@ -111,7 +111,7 @@ def _call(
         None if getattr(bench.model, "needs_whole_turn", False) else bench.folding,
         unshown,
     )
-    closed = bench.forecast.closes(view, task.usage, bench.limits, functools.partial(_cost, bench.model))
+    closed = bench.forecast.closes(view, task.usage, bench.limits, functools.partial(cost_of, bench.model))
     if closed[0]:
         return _failed(*closed)
     room = bench.forecast.room(view, task.usage, bench.limits, room)
@@ -216,7 +216,7 @@ def _taken(
     if bench.used_ids is None:
         bench.used_ids = _ids([*bench.turns, task.messages])
     reply = replies.read(message, bench.used_ids)
-    cost = _cost(bench.model, reply.usage)
+    cost = cost_of(bench.model, reply.usage)
     task.usage.add(reply.usage, cost)
     bench.forecast.learn(view, reply.usage)
     if cost is None and bench.limits.cost is not None and task.usage.calls == 1:
@@ -265,7 +265,7 @@ def _room(model: Any) -> int:
     return room if isinstance(room, int) and room > 0 else MAX_TOKENS
 
 
-def _cost(model: Any, usage: Json) -> float | None:
+def cost_of(model: Any, usage: Json) -> float | None:
     """Dollars of one call, None where the model tells no number of zero or more."""
     try:
         cost = float(model.cost(usage))
@@ -311,7 +311,7 @@ def ask_once(task: Task, bench: Bench, what: str, prompt: str) -> Generator[Even
         if last is None:
             raise ValueError("the stream ended without a whole message")
         reply = replies.read(last["message"], set())
-        cost = _cost(bench.model, reply.usage)
+        cost = cost_of(bench.model, reply.usage)
         task.usage.add(reply.usage, cost)
         told |= {"text": reply.text, "fault": reply.problem, "usage": reply.usage, "cost": cost}
     except Exception as error:

@@ -11,12 +11,15 @@ import tomllib
 from collections.abc import Callable
 from typing import Any
 
-from . import replies
+from . import calling, replies
 from .errors import ModelError, one_line
 from .places import home
 from .redact import redact
+from .task import Usage
 
 MAX_TOKENS = 2_048
+
+WHAT = "what to remember of finished turns"
 
 
 def wanted(model: Any, memory: Any) -> bool:
@@ -33,14 +36,15 @@ def wanted(model: Any, memory: Any) -> bool:
     return bool(setting != "rules")
 
 
-def asker(model: Any) -> Callable[[str], str]:
-    """`ask(prompt) -> str` of a model; it raises whatever kept the answer from being whole."""
+def asker(model: Any, spent: Usage) -> Callable[[str], str]:
+    """`ask(prompt) -> str` of a model, counted in `spent`; it raises whatever kept the answer from being whole."""
 
     def ask(prompt: str) -> str:
         messages = [{"role": "user", "content": [{"type": "text", "text": prompt}]}]
         for piece in model.reply(messages, system="", tools=[], max_tokens=MAX_TOKENS):
             if piece.get("type") == "message":
                 reply = replies.read(piece["message"], set())
+                spent.add(reply.usage, calling.cost_of(model, reply.usage))
                 if reply.stop_reason != "end_turn":
                     raise ModelError(f"the answer ended with {reply.stop_reason or 'nothing'}")
                 return reply.text
@@ -49,12 +53,12 @@ def asker(model: Any) -> Callable[[str], str]:
     return ask
 
 
-def start(memory: Any, model: Any, told: list[str]) -> threading.Thread:
-    """Distil what waits, in the background; a line about each turn goes into `told`."""
+def start(memory: Any, model: Any, told: list[str], spent: Usage) -> threading.Thread:
+    """Distil what waits, in the background; a line about each turn goes into `told`, what it took into `spent`."""
 
     def work() -> None:
         try:
-            told.extend(line(row) for row in memory.distil(asker(model)))
+            told.extend(line(row) for row in memory.distil(asker(model, spent)))
         except Exception as error:  # a store that is gone must not end in a traceback of a thread
             told.append(f"memory could not distil what waits: {redact(one_line(error))}")
 

@@ -146,15 +146,17 @@ class Acted(Event):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class Consulted(Event):
-    """The model was asked one question beside the conversation: for a plan, or whether criteria hold.
+    """The model was asked one question beside the conversation: for a plan, whether criteria hold, what to remember.
 
     `what`: what for, in a few words; `prompt`: what was asked; `text`: the reply; `fault`: why there is none, or "".
+    `beside`: it is of no run (finished turns were distilled), so that only the session's sums count it.
     """
 
     what: str
-    prompt: str
+    prompt: str = ""
     text: str = ""
     fault: str = ""
+    beside: bool = False
     usage: Json = dataclasses.field(default_factory=dict)
     cost: float | None = None
     ms: float = 0.0

@@ -89,6 +89,7 @@ class Session:
         self._files: list[str] = []
         self._cache: dict[Any, Any] = {}
         self._told: list[str] = []
+        self._distilled = Usage()  # what the background spent since the last run began
         self._distiller: threading.Thread | None = None
         self._transcript = Transcript(_path(self.name))
 
@@ -171,15 +172,12 @@ class Session:
 
     @property
     def usage(self) -> Usage:
-        """Tokens, calls and cost of all runs of this session."""
+        """Tokens, calls and cost of all runs of this session, and of what was distilled from them."""
         total = Usage()
         for event in self._transcript.events:
-            if isinstance(event, events.RunEnded):
-                for name in ("input", "output", "cache_read", "cache_write", "calls"):
-                    count = event.usage.get(name)
-                    setattr(total, name, getattr(total, name) + (count if isinstance(count, int) else 0))
-                if isinstance(cost := event.usage.get("cost"), int | float):
-                    total.cost = (total.cost or 0.0) + cost
+            if isinstance(event, events.RunEnded) or (isinstance(event, events.Consulted) and event.beside):
+                total.include(event.usage)
+        total.include(vars(self._distilled))
         return total
 
     @property
@@ -500,6 +498,17 @@ class Session:
 
         try:
             yield keep(started)
+            if self._distilled.calls and not self._is_distilling():
+                spent, self._distilled = self._distilled, Usage()
+                yield keep(
+                    events.Consulted(
+                        run=task.run,
+                        what=distilling.WHAT,
+                        beside=True,
+                        usage=dict(vars(spent)),
+                        cost=spent.cost,
+                    )
+                )
             while self._told:
                 yield keep(events.Noticed(run=task.run, text=self._told.pop(0)))
             try:
@@ -526,11 +535,13 @@ class Session:
             self.result = Result.of(task, shown)
             self._distil(bench)
 
+    def _is_distilling(self) -> bool:
+        return self._distiller is not None and self._distiller.is_alive()
+
     def _distil(self, bench: Bench) -> None:
         """Let the model distil what waits, in the background: the answer is shown already."""
-        working = self._distiller is not None and self._distiller.is_alive()
-        if not working and distilling.wanted(bench.model, bench.memory):
-            self._distiller = distilling.start(bench.memory, bench.model, self._told)
+        if not self._is_distilling() and distilling.wanted(bench.model, bench.memory):
+            self._distiller = distilling.start(bench.memory, bench.model, self._told, self._distilled)
 
 
 def _closing(task: Task, bench: Bench, shown: Sequence[Event]) -> Iterator[Event]:

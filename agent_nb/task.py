@@ -118,6 +118,13 @@ class Usage:
         """Everything that counts against the token valve."""
         return self.input + self.output + self.cache_read + self.cache_write
 
+    def include(self, other: Json) -> None:
+        """Count what another one holds, given as a dict of its fields; what is no number counts nothing."""
+        for name in ("input", "output", "cache_read", "cache_write", "calls"):
+            setattr(self, name, getattr(self, name) + _count(other.get(name)))
+        if isinstance(cost := other.get("cost"), int | float):
+            self.cost = (self.cost or 0.0) + cost
+
     def add(self, usage: Json, cost: float | None) -> None:
         """Count one call, `usage` in the Messages API's shape."""
         self.calls += 1

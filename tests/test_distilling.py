@@ -6,8 +6,9 @@ import threading
 import pytest
 
 from agent_nb import Memory, Session
-from agent_nb.events import Answered, Consolidated, Noticed, RunEnded
+from agent_nb.events import Answered, Consolidated, Consulted, Noticed, RunEnded
 from agent_nb.models.scripted import ScriptedModel
+from agent_nb.notebook.views.story import runs
 
 ITEM = {
     "text": "Orders close at 17:00", "type": "fact", "subject": "orders", "attribute": "close", "value": "17:00",
@@ -49,6 +50,25 @@ def test_the_answer_comes_first_and_the_next_run_tells(memory):
     assert [type(e) for e in events[-3:]] == [Answered, Consolidated, RunEnded]
     assert memory.queue() == []
     assert "1 left out" in noticed(run(talk, "hello"))
+
+
+def test_what_it_takes_is_counted_by_the_session_and_by_no_run(memory, own_home):
+    usage = {"input_tokens": 100, "output_tokens": 20}
+    said = [
+        {"content": [{"type": "text", "text": text}], "usage": usage}
+        for text in ("Noted.", json.dumps([ITEM]), "Hi.", "[]")
+    ]
+    talk = session(memory, *said)
+    run(talk)
+    assert (talk.result.usage.calls, talk.usage.calls, talk.usage.input) == (1, 2, 200)
+    events = run(talk, "hello")
+    (beside,) = [event for event in events if isinstance(event, Consulted)]
+    assert beside.usage["input"] == 100
+    assert (talk.result.usage.calls, talk.usage.calls, talk.usage.output) == (1, 4, 80)
+    (told,) = runs(events)
+    assert told.tokens == 120
+    again = Session.open(talk.name, model="offline", memory=None)
+    assert again.usage.calls == 3  # what was spent after the last run is told with the next one
 
 
 def test_a_model_that_hangs_delays_nothing(memory):

@@ -268,18 +268,18 @@ def tools(desk: Desk, text: str) -> None:
 
 def cost(desk: Desk, text: str) -> None:
     """Tokens and dollars, a row a run."""
-    from ..events import RunEnded, RunStarted
+    from ..events import Consulted, RunEnded, RunStarted
 
     goals: dict[str, str] = {}
     rows: list[list[Any]] = []
     for event in desk.session(memory=False).trace:
         if isinstance(event, RunStarted):
             goals[event.run] = event.goal
-        elif isinstance(event, RunEnded):
+        elif isinstance(event, RunEnded) or (isinstance(event, Consulted) and event.beside):
             used = event.usage
-            goal = " ".join(goals.get(event.run, "").split())
+            what = event.what if isinstance(event, Consulted) else " ".join(goals.get(event.run, "").split())
             counts = [used.get(k) or 0 for k in ("calls", "input", "output", "cache_read", "cache_write")]
-            rows.append([goal[:50], *counts, _money(used.get("cost"))])
+            rows.append([what[:50], *counts, _money(used.get("cost"))])
     total = desk.session(memory=False).usage
     if rows:
         counts = [total.calls, total.input, total.output, total.cache_read, total.cache_write]

@@ -179,11 +179,13 @@ class Run:
     def _consulted(self, event: Consulted) -> None:
         """A call beside the conversation: it counts, and its place is told."""
         used = tokens_of(event.usage)
-        self.tokens += used
-        if event.cost is not None:
-            self.cost = (self.cost or 0.0) + event.cost
+        if not event.beside:
+            self.tokens += used
+            if event.cost is not None:
+                self.cost = (self.cost or 0.0) + event.cost
+        took = f", {event.ms / 1_000:.1f} s" if event.ms else ""
         came = f"; {event.fault}" if event.fault else ""
-        said = f"the model was asked for {event.what} ({used:,} tokens, {event.ms / 1_000:.1f} s){came}"
+        said = f"the model was asked for {event.what} ({used:,} tokens{took}){came}"
         self.step(event.step).remarks.append(("asked", said))
 
     def _tool(self, step: Step, event: Event) -> None:
