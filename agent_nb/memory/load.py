@@ -324,6 +324,7 @@ def _reason(mixed: float, own: float, lexical: float, named: bool) -> str:
 def _within_budget(question: Question, passed: Sequence[Hit]) -> tuple[list[Hit], int, Json]:
     """Gate 4: whole records only; one that does not fit is skipped, and the next may still."""
     hits: list[Hit] = []
+    taken: list[Json] = []
     skipped: list[Json] = []
     used = 0
     for hit in passed if question.k > 0 else ():
@@ -332,6 +333,7 @@ def _within_budget(question: Question, passed: Sequence[Hit]) -> tuple[list[Hit]
             skipped.append({"id": hit.record.id, "tokens": cost})
             continue
         hits.append(hit)
+        taken.append({"id": hit.record.id, "tokens": cost})
         used += cost
         if len(hits) == question.k:
             break
@@ -340,7 +342,8 @@ def _within_budget(question: Question, passed: Sequence[Hit]) -> tuple[list[Hit]
     why += f"; {len(skipped)} did not fit" if skipped else ""
     why += f"; {rest} more were over the threshold" if rest else ""
     gate = {"name": "budget", "entered": len(passed), "left": len(hits), "why": why, "used": used}
-    return hits, used, gate | {"budget": question.budget, "k": question.k, "skipped": skipped[:LISTED]}
+    gate |= {"budget": question.budget, "k": question.k, "taken": taken[:LISTED]}
+    return hits, used, gate | {"skipped": skipped[:LISTED]}
 
 
 def importance(record: MemoryRecord) -> float:

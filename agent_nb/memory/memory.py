@@ -17,6 +17,7 @@ from ..errors import SettingError, StoreError, one_line
 from ..redact import redact
 from . import (
     asking,
+    browsing,
     diagnose,
     distill,
     draft,
@@ -91,6 +92,7 @@ class Memory:
         self._lock = threading.RLock()
         self._day: datetime.date | None = None
         self._live = live.Live(self._ledger_file, self._everything)
+        self._catalogue = browsing.Catalogue()
         self._embedding: Embedding | None = None
         if self._embedder is not None:
             self._embedding = Embedding(self._store, user, self._embedder)
@@ -331,6 +333,19 @@ class Memory:
             found = looking.search(db, self.user, text, fields)
         return found + (self.team.search(text, **fields) if self.team is not None else [])
 
+    def browse(
+        self, text: str = "", *, start: int = 0, count: int = browsing.COUNT, **wanted: Any
+    ) -> browsing.Page:
+        """A page of all records, the newest first; see `browsing.Wanted` for what else may be wanted.
+
+        The words are those of `search`, or the beginning of an id. The first call reads everything once.
+        """
+        sides = [("own", self.user, self._store.reading, self._catalogue)]
+        if self.team is not None:
+            sides.append(("team", self.team.user, self.team._store.reading, self.team._catalogue))
+        with self._lock:
+            return browsing.page(sides, browsing.Wanted(text, **wanted), start, count)
+
     def history(self, id: str) -> list[MemoryRecord]:
         """The whole chain that a record belongs to, the oldest first, from any of its ids."""
         with self._store.reading() as db:
@@ -416,6 +431,7 @@ class Memory:
                 cleaned, also = erase.blot_out(self._store, db, self.user, texts)
                 backups = looking.backups(db, self.user)
             self._index.clear()  # this process forgets it too
+            self._catalogue.clear()
             bytes_of = erase.forms([*texts, *map(draft.normal_of, gone)])
             clean = self._store.scrub(lambda path: erase.bytes_hold(path, bytes_of))
             file = getattr(self._store, "file", self._store.path)

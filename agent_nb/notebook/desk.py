@@ -6,6 +6,9 @@ from typing import Any
 
 from .cell import session_name
 
+PANELS = 8
+"""Live pages besides traces that a notebook has at most."""
+
 
 class Desk:
     """The sessions that this kernel has open; the one used last is the current one.
@@ -22,6 +25,7 @@ class Desk:
         self._cells: dict[str, str] = {}
         self._began: dict[str, str] = {}
         self._memories: dict[str, Any] = {}
+        self._panels: dict[str, Any] = {}
 
     def session(self, name: str | None = None, new: bool = False, memory: bool = True, cell: str = "") -> Any:
         """The current session, or the one of that name, made where there is none; `new`: an empty one.
@@ -98,8 +102,19 @@ class Desk:
         if session is not None and session is self.current:
             self.current = None
 
+    def keep(self, cell: str, panel: Any) -> None:
+        """Keep a live page of that cell; the one that stood there before, and the oldest of many, are closed."""
+        panels = [self._panels.pop(cell, None)]
+        self._panels[cell] = panel
+        panels += [self._panels.pop(old) for old in list(self._panels)[:-PANELS]]
+        for old in filter(None, panels):
+            old.close()
+
     def close(self) -> None:
-        """Close the memories."""
+        """Close the live pages and the memories."""
+        panels, self._panels = self._panels, {}
+        for panel in panels.values():
+            panel.close()
         memories, self._memories = self._memories, {}
         for memory in memories.values():
             memory.close()

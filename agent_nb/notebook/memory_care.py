@@ -9,8 +9,10 @@ from typing import Any
 from ..doctor import with_memory
 from ..errors import SettingError
 from .desk import Desk
+from .inspector import graph_html
 from .show import Sheet
 from .verbs import needed
+from .views.record import diagnosis_html
 
 Json = dict[str, Any]
 LOG_ROWS = 200
@@ -115,8 +117,6 @@ def memo(desk: Desk, text: str) -> None:
 
 def graph(desk: Desk, text: str) -> None:
     """What is related to what, as a table and a picture."""
-    from .views.graph import MOST, svg
-
     found = desk.memory().graph(text.strip("\"'") or None)
     if not found["edges"]:
         Sheet().remark(
@@ -124,10 +124,8 @@ def graph(desk: Desk, text: str) -> None:
         ).show()
         return
     rows = [[e["source"], e["relation"].replace("_", " "), e["target"], e["record"]] for e in found["edges"]]
-    sheet = Sheet(text or "What is related to what").raw(svg(found), "")
-    if len(found["nodes"]) > MOST:
-        sheet.remark(f"The picture shows {MOST} of {len(found['nodes'])} entities.")
-    sheet.rows(["from", "relation", "to", "memory"], rows).show()
+    told = Sheet(text or "What is related to what").rows(["from", "relation", "to", "memory"], rows)
+    Sheet().raw(graph_html(found, text), told.plain()).show()
 
 
 def log(desk: Desk, text: str) -> None:
@@ -185,7 +183,8 @@ def why(desk: Desk, text: str) -> None:
     if told.change:
         sheet.say(told.change)
     rows = [[row.get("id", ""), row.get("text", ""), row.get("reason", "")] for row in told.records]
-    sheet.rows(["id", "text", "why"], rows).show()
+    sheet.rows(["id", "text", "why"], rows)
+    Sheet().raw(diagnosis_html(told), sheet.plain()).show()
 
 
 def _last_run(session: Any, user: str) -> Json | None:

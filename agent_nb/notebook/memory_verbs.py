@@ -8,10 +8,12 @@ from typing import Any
 
 from ..errors import SettingError
 from ..memory import teams
-from . import arguments, memory_care
+from . import arguments, inspector, memory_care
 from .desk import Desk
 from .show import Sheet
 from .verbs import Verb, needed, new_file
+from .views.record import chain_html, record_html
+from .views.style import FRAME, tag
 
 Json = dict[str, Any]
 
@@ -24,6 +26,12 @@ def verbs() -> dict[str, Verb]:
     """Name → verb, in the order of the help. Each takes --user NAME before anything else."""
     care = memory_care
     table = {
+        "browse": (
+            inspector.browse,
+            "[TEXT]",
+            "look through everything: search, edit, forget, settle, see recalls and relations",
+            "",
+        ),
         "search": (search, "TEXT", "find memories by their words", "late flight"),
         "recall": (recall, "TEXT", "see what a goal would load, gate by gate", "which flights are late?"),
         "add": (
@@ -131,17 +139,16 @@ def recall(desk: Desk, text: str) -> None:
     """What a goal would load, with all four gates."""
     from .views import recall_html
 
-    found = desk.memory().recall(needed(_plain(text), "the text to recall for"))
-    hits = [_hit(hit) for hit in found]
-    gates = [dict(gate) for gate in found.gates]
-    rows = [[f"{hit['score']:.2f}", hit["id"], hit["type"], hit["text"], hit["reason"]] for hit in hits]
-    told = Sheet().rows(["score", "id", "type", "text", "why"], rows, "No memory is near enough to this.")
+    told = inspector.recalled(desk.memory(), needed(_plain(text), "the text to recall for"))
+    rows = [
+        [f"{hit['score']:.2f}", hit["id"], hit["type"], hit["text"], hit["reason"]] for hit in told["hits"]
+    ]
+    found = Sheet().rows(["score", "id", "type", "text", "why"], rows, "No memory is near enough to this.")
     passed = Sheet().rows(
         ["gate", "entered", "left", "why"],
-        [[gate.get("name"), gate.get("entered"), gate.get("left"), gate.get("why")] for gate in gates],
+        [[gate.get(name) for name in ("name", "entered", "left", "why")] for gate in told["gates"]],
     )
-    html = recall_html({"hits": hits, "gates": gates, "tokens": found.tokens, "ms": found.ms, "query": text})
-    Sheet().raw(html, f"{told.plain()}\n\n{passed.plain()}").show()
+    Sheet().raw(recall_html(told), f"{found.plain()}\n\n{passed.plain()}").show()
 
 
 def add(desk: Desk, text: str) -> None:
@@ -167,7 +174,9 @@ def show(desk: Desk, text: str) -> None:
     """All fields of one memory."""
     record = _record(desk, text)
     rows = [[name, _field(value)] for name, value in record.to_dict().items() if value not in ("", [], None)]
-    Sheet(record.text).pairs(rows).show()
+    told = Sheet(record.text).pairs(rows)
+    html = record_html(record, desk.memory().history(record.id))
+    Sheet().raw(tag("div", tag("div", html, "padding:9px 14px"), FRAME), told.plain()).show()
 
 
 def edit(desk: Desk, text: str) -> None:
@@ -185,7 +194,8 @@ def history(desk: Desk, text: str) -> None:
     if not chain:
         raise _no_such(id)
     rows = [[r.id, r.status, _day(r.recorded), r.source, r.text, r.superseded_by] for r in chain]
-    Sheet("History").rows(["id", "status", "written", "source", "text", "superseded by"], rows).show()
+    told = Sheet("History").rows(["id", "status", "written", "source", "text", "superseded by"], rows)
+    Sheet().raw(tag("div", chain_html(chain, id), "margin:6px 0"), told.plain()).show()
 
 
 def synonyms(desk: Desk, text: str) -> None:
@@ -322,15 +332,6 @@ def _record(desk: Desk, text: str) -> Any:
 
 def _no_such(id: str) -> SettingError:
     return SettingError(f"there is no memory {id!r}; `%memory search` lists the ids")
-
-
-def _hit(hit: Any) -> Json:
-    record = hit.record
-    scores = {
-        name: getattr(hit, name) for name in ("score", "similarity", "importance", "freshness", "reason")
-    }
-    told = {"id": record.id, "text": record.text, "type": record.type, "source": record.source}
-    return told | {"created": record.created.isoformat()} | scores
 
 
 def _field(value: Any) -> str:

@@ -41,7 +41,10 @@ def run(desk: Desk, flags: argparse.Namespace, goal: str) -> None:
         overrides = _overrides(desk, session, flags)
         model = overrides.get("model")
         try:
-            outcome = _shown(desk, session, lambda: session.stream(goal, cell=cell, **overrides), flags.out)
+            own = overrides.get("memory", session.memory)
+            outcome = _shown(
+                desk, session, lambda: session.stream(goal, cell=cell, **overrides), own, flags.out
+            )
         finally:
             if flags.record and model is not None and session.model is model:
                 session.model = model.model  # what was recorded with goes on without the recorder
@@ -70,7 +73,7 @@ def resume(desk: Desk, flags: argparse.Namespace) -> None:
         was, own = session.last_run(), session.memory
         session.memory = desk.memory(was.user) if was is not None and was.user else None
         try:
-            outcome = _shown(desk, session, lambda: session.stream_resume(**limits(flags)))
+            outcome = _shown(desk, session, lambda: session.stream_resume(**limits(flags)), session.memory)
         finally:
             session.memory = own
     _judge(outcome, keep_going=False)
@@ -139,12 +142,19 @@ def _stoppable(desk: Desk, goal: str) -> Iterator[None]:
         raise AgentStopped("stopped by the user") from None
 
 
-def _shown(desk: Desk, session: Any, start: Callable[[], Iterator[Any]], out: str | None = None) -> Any:
-    """Walk the run and show it; bind the result, also where it was stopped, and return it."""
+def _shown(
+    desk: Desk, session: Any, start: Callable[[], Iterator[Any]], memory: Any, out: str | None = None
+) -> Any:
+    """Walk the run and show it; bind the result, also where it was stopped, and return it.
+
+    Args:
+        memory: what the trace's ids are looked up in, or None.
+    """
+    from . import inspector
     from .approval import Gate
     from .trace import LiveTrace
 
-    trace = LiveTrace()
+    trace = LiveTrace(look=inspector.look(memory) if memory is not None else None)
     session.asker = Gate(trace)
     before = session.result
     stream = start()

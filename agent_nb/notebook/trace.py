@@ -7,7 +7,7 @@ import sys
 import threading
 import time
 import uuid
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
 from ..errors import one_line
@@ -62,11 +62,13 @@ class LiveTrace:
 
     Args:
         run_id: shown nowhere; tells late clicks of other runs apart. "" makes a new one.
+        look: draws the memory of an id that the reader clicks on, or None.
     """
 
-    def __init__(self, run_id: str = "") -> None:
+    def __init__(self, run_id: str = "", look: Callable[[str], str] | None = None) -> None:
         self.run_id = run_id or uuid.uuid4().hex
         self.place = place()
+        self._look = look
         self.panel: TracePanel | None = None
         self.closed = False
         self.fault = ""
@@ -122,7 +124,7 @@ class LiveTrace:
 
         from .trace_widget import TracePanel
 
-        self.panel = TracePanel(self._whole, self._lock)
+        self.panel = TracePanel(self._whole, self._lock, self._look)
         view = {"version_major": 2, "version_minor": 0, "model_id": self.panel.model_id}
         bundle = {"text/plain": "The agent is at work.", "text/html": _NOTE}
         bundle["application/vnd.jupyter.widget-view+json"] = view  # type: ignore[assignment]

@@ -37,7 +37,12 @@ class TracePanel(anywidget.AnyWidget):
     key = traitlets.Unicode("").tag(sync=True)
     live = traitlets.Bool(False).tag(sync=True)
 
-    def __init__(self, state: Callable[[], Json], sending: threading.RLock | None = None) -> None:
+    def __init__(
+        self,
+        state: Callable[[], Json],
+        sending: threading.RLock | None = None,
+        look: Callable[[str], str] | None = None,
+    ) -> None:
         super().__init__(key=uuid.uuid4().hex)
         self.sending = sending or threading.RLock()
         self.alive = threading.Event()
@@ -45,7 +50,7 @@ class TracePanel(anywidget.AnyWidget):
         self.question: Json | None = None
         self._answered = threading.Event()
         self._answer: Json = {}
-        self._state = state
+        self._state, self._look = state, look
         self._main = threading.main_thread().ident
         if hasattr(self.comm, "_reply_subshell_for"):
             # ipykernel 7.4 sends a comm's messages back to the shell that last published on it: the busy one.
@@ -64,6 +69,10 @@ class TracePanel(anywidget.AnyWidget):
                 self.send_whole()
             case "stop":
                 interrupt(self._main)
+            case "record" if self._look is not None:
+                html = self._look(str(content.get("id") or ""))
+                with self.sending:
+                    self.send({"record": html})
             case "approve" | "deny" if self.question and content.get("ask") == self.question["ask"]:
                 if (
                     not self._answered.is_set()

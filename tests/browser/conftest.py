@@ -102,13 +102,19 @@ def wait_idle(page):
 @pytest.fixture(scope="session")
 def lab(tmp_path_factory):
     """JupyterLab and Chromium, started once."""
+    with started(tmp_path_factory.mktemp("lab")) as running:
+        yield running
+
+
+@contextlib.contextmanager
+def started(home):
+    """A JupyterLab that writes to the folder `home` alone; the screenshots of the docs are taken in it, too."""
     from playwright.sync_api import sync_playwright
 
     if not CHROMIUM:
         pytest.fail(
             "the browser tests need Chromium: install it, or name it in CHROMIUM; or run -m 'not browser'"
         )
-    home = tmp_path_factory.mktemp("lab")
     folder = home / "notebooks"
     folder.mkdir()
     for name, values in SETTINGS.items():

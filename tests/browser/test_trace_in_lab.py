@@ -104,7 +104,7 @@ def test_approve_edit_and_deny_by_button(lab, run_all, wait_idle):
     page.fill(f"{ASK} textarea", "y = 7")
     page.click(f"{ASK} .agent-nb-approve")
     expect(page.locator(f"{ASK} pre")).to_contain_text("x = y = 9")
-    page.fill(f"{ASK} .agent-nb-reason", "not twice")
+    page.locator(f"{ASK} .agent-nb-reason").press_sequentially("not twice")
     page.press(f"{ASK} .agent-nb-reason", "Enter")
     frame = shown(page, "denied by you: “not twice”")
     wait_idle(page)

@@ -1,5 +1,5 @@
 // The live trace. The kernel draws the parts (escaped HTML); this page puts them in their place without
-// disturbing the reader, counts seconds, and sends clicks. Messages:
+// disturbing the reader, counts seconds, and sends clicks. A click on a memory's id asks for {record: HTML}. Messages:
 //   {ops: [{op: "put", key, slot, html, age} | {op: "drop", key}], full, ask: {ask, html, input, problem} | null}
 const SLOTS = ["head", "line", "load", "plan", "steps", "now", "pictures", "answer", "end"];
 const HELLO_MS = 150;
@@ -27,6 +27,11 @@ function fill(node, html) {
   const focused = before.findIndex((d) => d.firstElementChild === document.activeElement);
   node.made = html;
   node.innerHTML = html;
+  for (const id of node.querySelectorAll("[data-record]")) {
+    id.setAttribute("tabindex", "0");
+    id.setAttribute("role", "button");
+    id.setAttribute("aria-label", `open memory ${id.dataset.record}`);
+  }
   node.querySelectorAll("details").forEach((d, i) => {
     if (before[i]?.touched) [d.open, d.touched] = [before[i].open, true];
     d.firstElementChild.addEventListener("click", () => (d.touched = true));
@@ -75,7 +80,9 @@ function askBox(send) {
     row.scrollIntoView({ block: "nearest" });
   });
   const deny = button("deny", "Deny", "Do not run it", () => answer("deny"));
-  reason.onkeydown = (event) => event.key === "Enter" && answer("deny");
+  reason.onkeydown = (event) => {
+    if (event.key === "Enter") answer("deny"); // a handler that returns false would swallow the key
+  };
   // The notebook's own shortcuts must not see what is typed here.
   for (const field of [edit, reason]) field.addEventListener("keydown", (event) => event.stopPropagation());
   const row = make("div", "row");
@@ -122,6 +129,29 @@ function render({ model, el }) {
   slots.now.after(ask);
   el.append(root);
 
+  // A memory that the reader wants to see stands below the trace until it is closed.
+  const record = make("div", "record");
+  record.setAttribute("role", "region");
+  record.setAttribute("aria-label", "The chosen memory");
+  record.hidden = true;
+  record.tabIndex = -1;
+  const shut = button("change", "Close", "Close this memory", () => (record.hidden = true));
+  const held = make("div");
+  record.append(shut, held);
+  root.append(record);
+  const look = (event) => {
+    const id = event.target.closest?.("[data-record]")?.dataset.record;
+    if (id && (event.type === "click" || event.key === "Enter")) send({ type: "record", id });
+    else if (event.key === "Escape") record.hidden = true;
+  };
+  root.addEventListener("click", look);
+  root.addEventListener("keydown", look);
+  const reveal = (html) => {
+    fill(held, html);
+    record.hidden = false;
+    record.scrollIntoView({ block: "nearest" });
+  };
+
   const parts = new Map();
   let queue = [];
   let known = false;
@@ -149,6 +179,7 @@ function render({ model, el }) {
     }
     for (const op of message.ops ?? []) op.op === "put" ? put(op) : drop(op.key);
     if ("ask" in message) ask.show(message.ask);
+    if ("record" in message) reveal(message.record);
   };
   const flush = () => {
     const messages = queue;

@@ -122,7 +122,7 @@ class Board:
             case "head":
                 return "head", head.head(run, live=True)
             case "load":
-                return "load", memory.load(run.loaded)
+                return "load", memory.load(run.loaded, live=True)
             case "plan":
                 return "plan", html.plan(run.planned, run.ended is not None)
             case "call":
@@ -142,7 +142,7 @@ class Board:
             case "judge":
                 return "end", html.criteria(run)
             case "consolidate":
-                return "end", memory.consolidate(run.consolidated)
+                return "end", memory.consolidate(run.consolidated, live=True)
         return "end", html.ending(run)
 
     def _card(self, step: Step, id: str) -> str:

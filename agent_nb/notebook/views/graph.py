@@ -14,8 +14,8 @@ MOST = 24
 _SIZE, _RADIUS = 640, 210
 
 
-def svg(graph: Json) -> str:
-    """`graph`: nodes (id) and edges (source, relation, target). Colours follow the page."""
+def svg(graph: Json, live: bool = False) -> str:
+    """`graph`: nodes (id) and edges (source, relation, target). Colours follow the page; live nodes can be clicked."""
     names = [str(node["id"]) for node in graph["nodes"]][:MOST]
     at = {name: _place(i, len(names)) for i, name in enumerate(names)}
     drawn = [
@@ -24,7 +24,7 @@ def svg(graph: Json) -> str:
     lines = "".join(
         _edge(at[e["source"]], at[e["target"]], str(e["relation"]).replace("_", " ")) for e in drawn
     )
-    dots = "".join(_node(name, *place) for name, place in at.items())
+    dots = "".join(_node(name, *place, live) for name, place in at.items())
     box = f'viewBox="0 0 {_SIZE} {_SIZE // 4 * 3}" role="img" aria-label="graph of what is remembered"'
     style = "max-width:640px;width:100%;min-width:420px;color:inherit"
     return tag(
@@ -46,9 +46,10 @@ def _edge(start: tuple[float, float], end: tuple[float, float], relation: str) -
     return line + _text(relation, x, y, 10, 0.7)
 
 
-def _node(name: str, x: float, y: float) -> str:
+def _node(name: str, x: float, y: float, live: bool) -> str:
     dot = f'<circle cx="{x:.0f}" cy="{y:.0f}" r="4" fill="#9a63d3"/>'
-    return dot + _text(name, x, y - 8, 12, 1)
+    inner = dot + _text(name, x, y - 8, 12, 1)
+    return f'<g data-entity="{esc(name)}">{inner}</g>' if live else inner
 
 
 def _text(text: str, x: float, y: float, size: int, opacity: float) -> str:

@@ -81,6 +81,12 @@ def pill(text: str, tone: str) -> str:
     return tag("span", esc(text), f"{look};white-space:nowrap;{SMALL};font-weight:600")
 
 
+def reference(id: Any, live: bool = False) -> str:
+    """A memory's id: on a live page a click opens it, on a saved one it says what to type."""
+    typed = f"%memory show {id}"
+    return tag("code", esc(id), CODE, title=typed, **({"data-record": id} if live else {}))
+
+
 def meter(share: float, tone: str = "live", width: str = "100%") -> str:
     """A thin bar that is filled to `share` (0…1)."""
     filled = max(0.0, min(1.0, share)) * 100

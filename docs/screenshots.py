@@ -1,0 +1,127 @@
+"""Take the pictures of docs/images in a real JupyterLab.
+
+    python docs/screenshots.py [NAME …]     # all of them, or those whose names are given
+
+Needs Chromium and the `test` extra. Each view is a function of VIEWS: it gets the running lab and returns the part of
+the page that is the picture; its name is the file's name. Memories and runs are made in a home of their own.
+"""
+
+from __future__ import annotations
+
+import importlib.util
+import pathlib
+import sys
+import tempfile
+from collections.abc import Callable
+from typing import Any
+
+ROOT = pathlib.Path(__file__).parent.parent
+IMAGES = ROOT / "docs" / "images"
+DARK = "JupyterLab Dark"
+
+
+def main(names: list[str]) -> None:
+    if unknown := set(names) - set(VIEWS):
+        raise SystemExit(f"there is no view {sorted(unknown)[0]!r}; there are: {', '.join(VIEWS)}")
+    browser = _module("lab", ROOT / "tests" / "browser" / "conftest.py")
+    with tempfile.TemporaryDirectory() as home, browser.started(pathlib.Path(home)) as lab:
+        lab.run = lambda page: (browser.run_all(page), browser.wait_idle(page))
+        for name in names or VIEWS:
+            VIEWS[name](lab).screenshot(path=IMAGES / f"{name}.png")
+            print(IMAGES.relative_to(ROOT) / f"{name}.png")
+
+
+def _module(name: str, path: pathlib.Path) -> Any:
+    spec = importlib.util.spec_from_file_location(name, path)
+    assert spec is not None
+    assert spec.loader is not None
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+# -- the inspector ----------------------------------------------------------------------------------------------------
+
+MEMORIES = """
+%load_ext agent_nb
+from agent_nb import Memory
+with Memory(user="docs", embedder=None) as memory:
+    if not memory.stats()["active"]:
+        def add(text, type="fact", day="2026-10-01", **more):
+            return memory.add(text, type, created=day, **more)
+        late = add("A flight is late when its departure delay is over 10 minutes.", day="2026-09-02")
+        add("Delays are departure delays; cancelled flights are left out.", "preference", "2026-09-03")
+        add("I work for the airport's operations team.", "profile", "2026-09-03")
+        add("Never show passenger names in a chart.", "constraint", "2026-09-10")
+        add("I don't like coffee.", "preference", "2026-09-12")
+        add("I am allergic to peanuts.", "constraint", "2026-09-12")
+        add("Espresso is a coffee.", day="2026-09-12")
+        add("客户投诉必须在两天内回复。", "constraint", "2026-09-20")
+        add("华东地区的销售额按净额计算，不含退货。", day="2026-09-21")
+        add("The report for July found Virgin America (VX) latest: 35.26 minutes on average.", "decision", "2026-09-28")
+        add("A query over the weather table took 40 s; an index on the hour made it 2 s.", "experience", "2026-10-02")
+        add("The weekly report goes out on Friday.", day="2026-10-04")
+        add("The weekly report goes out on Monday.", day="2026-11-02", source="tool")
+        late = memory.edit(late.id, "A flight is late when its departure delay is over 20 minutes.")
+        memory.edit(late.id, "A flight is late when its departure delay is over 15 minutes.")
+        for i in range(60):
+            add(f"Gate {i % 40 + 1} was closed for {7 + 3 * i} minutes.", "episode", f"2026-10-{1 + i % 28:02d}T08:00")
+"""
+
+
+def _inspector(
+    lab: Any, theme: str = "JupyterLab Light", width: int = 1060, height: int = 900
+) -> tuple[Any, Any]:
+    page = lab.open(
+        lab.write([MEMORIES, "%memory browse --user docs"]), width=width, height=height, theme=theme
+    )
+    lab.run(page)
+    box = page.locator(".agent-nb-inspector")
+    box.locator(".agent-nb-row").first.wait_for()
+    return page, box
+
+
+def inspector(lab: Any) -> Any:
+    """Search, and the history of a record."""
+    page, box = _inspector(lab)
+    box.get_by_label("Search memories").type("flight late")
+    page.wait_for_timeout(500)
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    box.get_by_text("3 versions").wait_for()
+    return box
+
+
+def inspector_gates(lab: Any) -> Any:
+    """The four gates of a recall, on dark."""
+    page, box = _inspector(lab, DARK)
+    box.get_by_role("tab", name="Recall").click()
+    page.keyboard.type("when is a flight late?")
+    page.keyboard.press("Enter")
+    box.get_by_text("threshold").wait_for()
+    page.set_viewport_size({"width": 1060, "height": 1400})
+    return box
+
+
+def inspector_conflicts(lab: Any) -> Any:
+    """What waits for a verdict."""
+    _, box = _inspector(lab)
+    box.get_by_role("tab", name="Conflicts").click()
+    box.locator(".agent-nb-conflict").first.wait_for()
+    return box
+
+
+def inspector_relations(lab: Any) -> Any:
+    """What is related to what, in a narrow window."""
+    _, box = _inspector(lab, width=640)
+    box.get_by_role("tab", name="Relations").click()
+    box.locator("svg").wait_for()
+    return box
+
+
+VIEWS: dict[str, Callable[[Any], Any]] = {
+    each.__name__: each for each in (inspector, inspector_gates, inspector_conflicts, inspector_relations)
+}
+
+if __name__ == "__main__":
+    main(sys.argv[1:])
