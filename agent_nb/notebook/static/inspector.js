@@ -307,7 +307,8 @@ let number = 0;
 function build(model) {
   const root = make("section", "inspector");
   root.setAttribute("aria-label", "Memory inspector");
-  root.dataset.lmSuppressShortcuts = "true"; // JupyterLab's own keys must not act on what is typed here
+  // JupyterLab's own keys ("d d" deletes a cell) must not act on what is typed here; it looks at what has the focus.
+  root.addEventListener("focusin", (event) => (event.target.dataset.lmSuppressShortcuts = "true"));
   const status = make("div", "status");
   status.setAttribute("role", "status");
   const say = (text, bad = false) => {

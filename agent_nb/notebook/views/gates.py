@@ -50,8 +50,9 @@ def gates_html(gates: list[Json], hits: list[Json], live: bool = False) -> str:
 def _box(number: int, gate: Json, inner: str, basis: str = "") -> str:
     """A gate: its number and name, how many entered and left, and what it did."""
     entered, left = (_whole(gate.get(name)) for name in ("entered", "left"))
-    unit = " characters" if number == 1 else ""
-    told = f"{entered:,}{unit} → <b>{left:,}</b>{' terms' if number == 1 else ''}"
+    told = f"{entered:,} → <b>{left:,}</b>"
+    if "terms" in gate:
+        told = f"{wording.count(entered, 'character')} → <b>{wording.count(left, 'term')}</b>"
     mark = f"display:inline-block;width:17px;text-align:center;border-radius:9px;background:{TINTS['memory']}"
     head = f"{tag('span', str(number), mark)} <b>{esc(gate.get('name', ''))}</b> &nbsp;{told}"
     share = meter(left / entered, "memory") if number > 1 and entered else ""
@@ -141,7 +142,11 @@ def _score(gate: Json, rows: list[Json], live: bool) -> str:
         words = f"{len(short) + _whole(gate.get('unlisted')):,} fell short"
         table += folded(muted(words), _scores(near, gate, live)) if shown else _scores(near, gate, live)
     rest = tag("div", muted(f"{hidden:,} more are not drawn"), "margin-top:2px") if hidden > 0 else ""
-    return _legend(gate) + table + rest
+    # The legend tells the threshold; what else the gate says follows behind it.
+    more = (
+        {"why": str(gate.get("why") or "").partition("; ")[2]} if gate.get("threshold") is not None else gate
+    )
+    return _legend(gate) + table + rest + _why(more)
 
 
 def _legend(gate: Json) -> str:
@@ -176,7 +181,8 @@ def _scored(row: Json, line: float | None, live: bool) -> str:
     )
     sign = toned("✓", "good") if passed else toned("✗", "quiet")
     number = tag("span", f"{sign} <b>{_unit(row.get('score')):.2f}</b>", "flex:0 0 52px;padding-top:2px")
-    look = "flex:2 1 150px;min-width:110px;max-width:300px;align-self:stretch;display:flex;align-items:flex-start;padding-top:5px"
+    look = "flex:2 1 150px;min-width:110px;max-width:300px;align-self:stretch;padding-top:5px"
+    look += ";display:flex;align-items:flex-start"
     shown = number + tag("div", bar, look, title=told) + said
     style = "display:flex;flex-wrap:wrap;gap:0 12px;align-items:flex-start"
     return tag("div", shown, style + ("" if passed else ";opacity:.72"))

@@ -8,8 +8,29 @@ TAGS = {
     *("ol", "pre", "span", "strong", "summary", "sup", "table", "tbody", "td", "th", "thead", "tr", "ul"),
 }
 ATTRIBUTES = {"style", "title", "dir", "open", "href", "target", "rel", "alt", "src", "start"}
-LIVE = {"data-since", "data-seconds", "data-limit"}
+LIVE = {"data-since", "data-seconds", "data-limit", "data-record", "data-entity"}
 VOID = {"br", "hr", "img"}
+PICTURE = {"svg", "g", "circle", "line", "text"}
+PICTURED = {
+    *(
+        "xmlns",
+        "viewbox",
+        "role",
+        "aria-label",
+        "x",
+        "y",
+        "x1",
+        "x2",
+        "y1",
+        "y2",
+        "cx",
+        "cy",
+        "r",
+        "fill",
+        "stroke",
+    ),
+    *("stroke-opacity", "fill-opacity", "font-size", "text-anchor"),
+}
 
 
 class Checked(HTMLParser):
@@ -18,9 +39,10 @@ class Checked(HTMLParser):
     `text` is what a reader sees; `tags` and `titles` are what was used.
     """
 
-    def __init__(self, page, live=False):
+    def __init__(self, page, live=False, pictures=False):
         super().__init__(convert_charrefs=True)
-        self.attributes = ATTRIBUTES | LIVE if live else ATTRIBUTES
+        self.attributes = (ATTRIBUTES | LIVE if live else ATTRIBUTES) | (PICTURED if pictures else set())
+        self.known = TAGS | PICTURE if pictures else TAGS
         self.open, self.tags, self.titles, self.links, self.pieces = [], [], [], [], []
         self.feed(page)
         self.close()
@@ -28,7 +50,7 @@ class Checked(HTMLParser):
         self.text = "".join(self.pieces)
 
     def handle_starttag(self, tag, attrs):
-        assert tag in TAGS, f"<{tag}>"
+        assert tag in self.known, f"<{tag}>"
         self.tags.append(tag)
         for name, value in attrs:
             assert name in self.attributes, f"<{tag} {name}={value!r}>"

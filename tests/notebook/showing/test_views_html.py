@@ -442,7 +442,7 @@ def test_recall_on_its_own():
         )
     )
     assert "“how are delays <defined>?”" in page.text
-    assert "2 candidates 41 → 38" in page.text
+    assert "2 candidates \xa041 → 38" in page.text
     assert "29 under .35" in page.text
     assert "Nothing in memory is close enough." in recall_html({"query": "x", "hits": [], "gates": []})
 
