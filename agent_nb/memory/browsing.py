@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import bisect
 import dataclasses
 import datetime
 import heapq
 import itertools
+import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
@@ -16,8 +18,8 @@ from .record import STATUSES, TYPES, MemoryRecord
 COUNT = 50
 """Records of a page, where nobody says how many."""
 MOST = 500
-ID_CHARS = 6
-"""A word of so many characters may be the beginning of an id."""
+_ID = re.compile("m[0-9a-f]{5,}")
+"""The beginning of an id, see `draft.new_id`."""
 SCOPES = ("", "own", "team")
 _MARKS = ".。!！;；, ，"
 """A kept text ends without these, see `text.normal`."""
@@ -75,6 +77,7 @@ class Catalogue:
     """What is looked for in each record of one user. It follows the store: only what was written since is read.
 
     Held in this process only, and dropped whole when anything is deleted, so that an erased text is not kept here.
+    Lists of one order, the oldest first: a loop over plain texts is what Python does fastest.
     """
 
     def __init__(self) -> None:
@@ -83,13 +86,16 @@ class Catalogue:
     def clear(self) -> None:
         """Know nothing; the next look reads anew."""
         self._changes = -1
-        self._rows: dict[int, tuple[str, str, str, str, str]] = {}
-        self.pending = 0
-        self._sorted: list[int] | None = None
+        self._keys: list[Match] = []
+        self._texts: list[str] = []
+        self._types: list[str] = []
+        self._states: list[str] = []
+        self._ids: list[str] = []
         self._last: tuple[Any, list[int]] | None = None
+        self.pending = 0
 
     def __len__(self) -> int:
-        return len(self._rows)
+        return len(self._keys)
 
     def refresh(self, db: store.Connection, user: str) -> None:
         """Read what was written since the last time."""
@@ -99,43 +105,61 @@ class Catalogue:
             return
         if emptied > self._changes:
             self.clear()
-        query = "SELECT n, id, normal, status, type, created FROM records WHERE user=? AND changed>?"
-        for n, id, normal, status, type, created in db.execute(query, (user, self._changes)).fetchall():
-            self._rows[n] = (normal, status, type, created or "", id)
-        self.pending = sum(row[1] == "pending" for row in self._rows.values())
-        self._changes, self._sorted, self._last = changes, None, None
+        query = "SELECT COALESCE(created, ''), n, normal, type, status, id FROM records WHERE user=? AND changed>?"
+        rows = db.execute(query, (user, self._changes)).fetchall()
+        if len(rows) > max(MOST, len(self) // 8):
+            rows = list({n: row for row in (*self._rows(), *rows) for n in (row[1],)}.values())
+            self.clear()
+        for row in sorted(rows):
+            self._put(*row)
+        self.pending = self._states.count("pending")
+        self._changes, self._last = changes, None
+
+    def _rows(self) -> Iterator[tuple[Any, ...]]:
+        for key, *rest in zip(self._keys, self._texts, self._types, self._states, self._ids, strict=True):
+            yield (*key, *rest)
+
+    def _put(self, created: str, n: int, text: str, type: str, status: str, id: str) -> None:
+        """One record, in its place: mostly the last one. When something happened never changes."""
+        key = (created, n)
+        place = (
+            len(self._keys) if not self._keys or key > self._keys[-1] else bisect.bisect_left(self._keys, key)
+        )
+        known = place < len(self._keys) and self._keys[place] == key
+        lists: tuple[list[Any], ...] = (self._keys, self._texts, self._types, self._states, self._ids)
+        for column, value in zip(lists, (key, text, type, status, id), strict=True):
+            column[place : place + known] = [value]
 
     def find(self, wanted: Wanted, now: datetime.datetime) -> list[int]:
-        """Numbers of the records that are wanted, the newest first."""
+        """Places of the records that are wanted, the newest first."""
         since = wanted.since(now)[:13]  # to the hour, so that a reader who scrolls sees one list
         key = (wanted.text, wanted.type, wanted.status, since)
-        if self._last is not None and self._last[0] == key:
-            return self._last[1]
-        rows, order = self._rows, self._order()
-        if wanted.status:
-            order = [n for n in order if rows[n][1] == wanted.status]
-        if wanted.type:
-            order = [n for n in order if rows[n][2] == wanted.type]
-        if since:
-            order = list(itertools.takewhile(lambda n: rows[n][3] >= since, order))
+        if self._last is None or self._last[0] != key:
+            self._last = (key, self._found(wanted, since))
+        return self._last[1]
+
+    def _found(self, wanted: Wanted, since: str) -> list[int]:
+        first = bisect.bisect_left(self._keys, (since, 0)) if since else 0
         words = sorted(_words(wanted.text), key=len, reverse=True)
-        id = words[0] if len(words) == 1 and len(words[0]) >= ID_CHARS else ""
-        if id and (named := [n for n in order if rows[n][4].startswith(id)]):
-            words, order = [], named
+        places: Sequence[int] = range(first, len(self))
+        if len(words) == 1 and _ID.fullmatch(words[0]):
+            id = words[0]
+            if named := [place for place in places if self._ids[place].startswith(id)]:
+                words, places = [], named
         for word in words:
-            order = [n for n in order if word in rows[n][0]]
-        self._last = (key, order)
-        return order
+            texts = self._texts
+            if isinstance(places, range) and not first:
+                places = [place for place, text in enumerate(texts) if word in text]
+            else:
+                places = [place for place in places if word in texts[place]]
+        for column, value in ((self._types, wanted.type), (self._states, wanted.status)):
+            if value:
+                places = [place for place in places if column[place] == value]
+        return list(reversed(places))
 
-    def when(self, number: int) -> Match:
-        """What a record is ordered by."""
-        return self._rows[number][3], number
-
-    def _order(self) -> list[int]:
-        if self._sorted is None:
-            rows = self._rows
-            self._sorted = sorted(rows, key=lambda n: (rows[n][3], n), reverse=True)
-        return self._sorted
+    def when(self, place: int) -> Match:
+        """When a record happened and its number: what the order is made of."""
+        return self._keys[place]
 
 
 def _words(text: str) -> list[str]:
@@ -161,13 +185,12 @@ def page(
             catalogue.refresh(db, owner)
         of += len(catalogue)
         found.append(catalogue.find(wanted, now) if wanted.scope in ("", scope) else [])
-    order = [_told(i, numbers, sides[i][3]) for i, numbers in enumerate(found)]
-    merged = heapq.merge(*order, key=lambda row: row[0], reverse=True)
-    if sum(map(bool, found)) == 1:  # without walking over all that stands before
-        i = next(i for i, numbers in enumerate(found) if numbers)
-        some = [(i, n) for n in found[i][start : start + count]]
-    else:
-        some = [(i, n) for _, i, n in itertools.islice(merged, start, start + count)]
+    if sum(map(bool, found)) > 1:
+        merged = heapq.merge(*(_side(i, places, sides[i][3]) for i, places in enumerate(found)), reverse=True)
+        some = [(i, n) for (_, n), i in itertools.islice(merged, start, start + count)]
+    else:  # without walking over all that stands before
+        i = next((i for i, places in enumerate(found) if places), 0)
+        some = [(i, sides[i][3].when(place)[1]) for place in found[i][start : start + count]]
     records: dict[tuple[int, int], MemoryRecord] = {}
     for i, (_, owner, reading, _) in enumerate(sides):
         with reading() as db:
@@ -178,12 +201,12 @@ def page(
     return Page(shown, start, sum(map(len, found)), of, pending)
 
 
-def _told(i: int, numbers: list[int], catalogue: Catalogue) -> Iterator[tuple[Match, int, int]]:
-    return ((catalogue.when(n), i, n) for n in numbers)
+def _side(i: int, places: list[int], catalogue: Catalogue) -> Iterator[tuple[Match, int]]:
+    return ((catalogue.when(place), i) for place in places)
 
 
 def _read(db: Any, owner: str, numbers: list[int]) -> Iterator[tuple[int, MemoryRecord]]:
     for some, marks in store.in_parts(numbers):
-        query = f"SELECT n, data FROM records WHERE user=? AND n IN ({marks})"
-        for number, data in db.execute(query, (owner, *some)).fetchall():
+        query = f"SELECT n, data FROM records WHERE n IN ({marks}) AND {store.OWNED}"
+        for number, data in db.execute(query, (*some, owner)).fetchall():
             yield number, store.load(data)

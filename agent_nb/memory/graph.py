@@ -163,8 +163,7 @@ def constraints(db: Any, user: str, question: str) -> list[Constraint]:
             found[id] = (hard, f"{subject} {shown} {object}; {way}")
     if not found:
         return []
-    marks = store.marks_for(found)
-    records = store.select(db, user, f"id IN ({marks})", list(found))
+    records = store.named(db, user, list(found))
     return sorted((Constraint(r, *found[r.id]) for r in records), key=lambda c: not c.hard)
 
 

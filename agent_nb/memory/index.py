@@ -255,8 +255,8 @@ class Index:
         numbers = list(missing)
         with self._reading() as db:
             for some, marks in store.in_parts(numbers):
-                query = f"SELECT n, data FROM records WHERE user=? AND n IN ({marks})"
-                for number, data in db.execute(query, (self.user, *some)):
+                query = f"SELECT n, data FROM records WHERE n IN ({marks}) AND {store.OWNED}"
+                for number, data in db.execute(query, (*some, self.user)):
                     self._rows[missing[number]] = data
 
     def rows(self, places: Iterable[int]) -> dict[int, str | MemoryRecord]:

@@ -27,6 +27,8 @@ SOME = 400
 """Ids that one statement names; SQLite takes 999 parameters."""
 TYPE_CODES = {type: code for code, type in enumerate(TYPES)}
 _FIELDS = frozenset(field.name for field in dataclasses.fields(MemoryRecord))
+OWNED = "user || '' = ?"
+"""As `user=?`, where a statement names its rows by number or id: SQLite would walk over all of the user's otherwise."""
 CHANGED = "(SELECT n FROM changes WHERE user=?)"
 """What a written row notes as its last change; its parameter is the user."""
 
@@ -278,14 +280,21 @@ def chain(db: Connection, user: str, id: str) -> list[MemoryRecord]:
         some, ahead = ahead[:SOME], ahead[SOME:]
         seen.update(some)
         marks = marks_for(some)
-        query = "SELECT id, superseded_by FROM records"
-        query += f" WHERE user=? AND (id IN ({marks}) OR superseded_by IN ({marks}))"
-        for pair in db.execute(query, (user, *some, *some)).fetchall():
+        pairs = "SELECT id, superseded_by FROM records WHERE"
+        rows = db.execute(f"{pairs} id IN ({marks}) AND {OWNED}", (*some, user)).fetchall()
+        rows += db.execute(f"{pairs} user=? AND superseded_by IN ({marks})", (user, *some)).fetchall()
+        for pair in rows:
             ahead += [near for near in pair if near and near not in seen and near not in ahead]
+    return sorted(named(db, user, sorted(seen)), key=lambda record: record.recorded)
+
+
+def named(db: Connection, user: str, ids: Sequence[str]) -> list[MemoryRecord]:
+    """The user's records of those ids, in no order."""
     found: list[MemoryRecord] = []
-    for ids, marks in in_parts(sorted(seen)):
-        found += select(db, user, f"id IN ({marks})", ids)
-    return sorted(found, key=lambda record: record.recorded)
+    for some, marks in in_parts(ids):
+        query = f"SELECT data FROM records WHERE id IN ({marks}) AND {OWNED}"
+        found += [load(row[0]) for row in db.execute(query, (*some, user)).fetchall()]
+    return found
 
 
 def note(db: Connection, user: str, action: str, id: str, **detail: Any) -> None:

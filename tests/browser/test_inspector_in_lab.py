@@ -96,7 +96,7 @@ def test_the_inspector_from_search_to_the_saved_page(lab, run_all, wait_idle):
     page = lab.open(copy)
     saved = page.locator(".jp-RenderedHTML", has_text="%memory show ID opens one").first
     saved.locator("summary", has_text="over 10 minutes").click()
-    expect(saved.get_by_text("user_explicit").first).to_be_visible()
+    expect(saved.locator("details[open]")).to_contain_text("from user_explicit")
     assert page.locator(BOX).count() == 0
     assert page.evaluate("window.hacked") is None
     page.close()

@@ -110,7 +110,7 @@ def test_an_erased_text_is_nowhere_in_the_catalogue(tmp_path, name):
         assert memory.browse("4711").total == 1
         memory.erase(record.id)
         gc.collect()
-        assert not any("4711" in each for row in memory._catalogue._rows.values() for each in row)
+        assert not any("4711" in str(each) for row in memory._catalogue._rows() for each in row)
         assert memory.browse("4711").total == 0
 
 
