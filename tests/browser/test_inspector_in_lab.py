@@ -26,7 +26,7 @@ def test_the_inspector_from_search_to_the_saved_page(lab, run_all, wait_idle):
     page = lab.open(name)
     run_all(page)
     box = page.locator(BOX)
-    expect(box.locator(ROW).first).to_contain_text("The deadline is Friday.")
+    expect(box.locator(ROW).first).to_contain_text("The deadline is Friday.", timeout=30_000)
     wait_idle(page)
 
     # As many rows as can be seen, whichever they are.
