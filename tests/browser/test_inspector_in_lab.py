@@ -103,7 +103,9 @@ def test_the_inspector_from_search_to_the_saved_page(lab, run_all, wait_idle):
 
 
 def test_a_memory_is_opened_from_the_live_trace(lab, run_all, wait_idle):
-    setup = MEMORIES.replace('"lab"', '"trace"') + (
+    setup = (
+        "%load_ext agent_nb\nfrom agent_nb import Memory\n"
+        "Memory(user='trace', embedder=None).add('A flight is late when its delay is over 10 minutes.')\n"
         "import time\nfrom agent_nb.models.scripted import ScriptedModel\n"
         "def slow(request):\n    time.sleep(4)\n    return 'Over 10 minutes.'\n"
         "m = ScriptedModel([slow])\n"
