@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import datetime
-import json
 import os
 import pathlib
 import threading
@@ -12,10 +11,10 @@ import uuid
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from typing import Any
 
-from . import criteria, distilling, events, loop, short_term, transcript
+from . import criteria, distilling, events, resuming, short_term, transcript, walking
 from .approval import Asker, ask_on_terminal
 from .bench import Bench
-from .errors import SettingError, StoreError, one_line
+from .errors import SettingError
 from .events import Event
 from .folding import Folding
 from .limits import Limits
@@ -23,7 +22,7 @@ from .planning import restoring
 from .planning.stations import PLANNERS
 from .replies import without_surrogates
 from .result import Result
-from .task import Observation, Task, Usage
+from .task import Task, Usage
 from .tools.files import named_files
 from .tools.tool import Tool, Toolbox
 from .transcript import Transcript
@@ -312,30 +311,20 @@ class Session:
         if not turns:
             raise SettingError(f"session {self.name!r} has no run to go on with; start one with a goal")
         turn = turns[-1]
-        first = turn[0]
-        assert isinstance(first, events.RunStarted)
         end = next((e for e in reversed(turn) if isinstance(e, events.RunEnded)), None)
         if end is not None and end.done:
             raise SettingError("the last run is done; there is nothing to go on with")
-        task = Task(goal=first.goal, run=uuid.uuid4().hex[:12], session=self.name)
-        task.criteria = criteria.split(first.goal)[1]
-        restoring.restore(task, turn)
-        task.messages = transcript.turn_messages(turn)
-        seen = [e.observation for e in turn if isinstance(e, events.ToolFinished)]
-        task.observations = [Observation.from_dict(observation) for observation in seen]
-        message: Json = {}
-        if task.messages and task.messages[-1]["role"] == "assistant":
-            message = {"role": "user", "content": [{"type": "text", "text": "Go on from where you stopped."}]}
-            task.messages.append(message)
+        task, message = resuming.task_of(turn, self.name)
         was = next(event for event in reversed(turn) if isinstance(event, events.RunStarted))
         memory = _OWN_STORE if was.user else None
         missing = self._same_model(was)
-        bench = self._bench(task, None, self._valves(was).but(**limits), was.approve or None, memory)
+        valves = resuming.valves(was, self.limits).but(**limits)
+        bench = self._bench(task, None, valves, was.approve or None, memory)
         names = [name for name in was.use if name in self.namespace]
         missing += [f"the variable {name}, which it was handed" for name in was.use if name not in names]
         bench.handed_over = self._handed_over(bench.toolbox, names)
         bench.turns, bench.earlier = transcript.histories(turns[:-1]), short_term.of(turns[:-1])
-        started = self._started(task, bench, first.cell, message, resumes=turn[-1].run, use=was.use)
+        started = self._started(task, bench, was.cell, message, resumes=turn[-1].run, use=was.use)
         notice = f"this kernel does not have {' and '.join(missing)}; it goes on without" if missing else ""
         if edited := [seen.name for seen in task.observations if seen.edited]:
             notice += f"{'; ' if notice else ''}it goes on with results that you edited: {', '.join(edited)}"
@@ -345,16 +334,8 @@ class Session:
         """Choose the stopped run's model where none was chosen for this session; what could not be, in words."""
         if self._model is not None or not was.model:
             return []
-        mine = [v for v in self.namespace.values() if hasattr(v, "reply") and not isinstance(v, type)]
-        for model in mine:
-            if getattr(model, "name", type(model).__name__) == was.model:
-                self._model = model
-                return []
-        from .models import choose
-
-        try:
-            self._model, _ = choose(was.model, self.namespace)
-        except SettingError:
+        self._model = resuming.model_of(was, self.namespace)
+        if self._model is None:
             return [f"the model {was.model} that it ran on"]
         self._reason = "the model of the run that it goes on with"
         return []
@@ -372,12 +353,7 @@ class Session:
         if isinstance(step, bool) or not isinstance(step, int) or not 0 <= step < max(steps, 1) or not turns:
             last = f"give a step from 0 to {steps - 1}" if steps else "there is no run to take back"
             raise SettingError(f"cannot rewind to step {step!r}; {last}")
-        kept = [e.id for e in transcript.until_step(turns[-1], step) if isinstance(e, events.ToolFinished)]
-        for id in results or {}:
-            if id not in kept:
-                known = ", ".join(kept[-8:]) or "none"
-                raise SettingError(f"no call {id!r} has a result up to step {step}; there are: {known}")
-        told = {id: _result_text(result) for id, result in (results or {}).items()}
+        told = resuming.edited(turns[-1], step, results or {})
         with self._transcript.alone():
             self._transcript.append(events.Rewound(run=turns[-1][-1].run, step=step, results=told))
 
@@ -401,16 +377,6 @@ class Session:
         turns = self._transcript.turns()
         started = [event for event in turns[-1] if isinstance(event, events.RunStarted)] if turns else []
         return started[-1] if started else None
-
-    def _valves(self, was: events.RunStarted) -> Limits:
-        """The session's valves, with the tools and the money of the stopped run where the session names none."""
-        try:
-            then = Limits.from_dict(was.limits)
-        except (TypeError, ValueError):  # damaged, or of a version that had other rules
-            return self.limits
-        mine = self.limits
-        tools = then.tools if mine.tools is None else mine.tools
-        return mine.but(tools=tools, cost=then.cost if mine.cost is None else mine.cost)
 
     def _bench(
         self, task: Task, model: Any, limits: Limits | None, approve: str | None, memory: Any
@@ -482,58 +448,23 @@ class Session:
         """Each event is saved, then shown. However it ends, the transcript and the result agree."""
         shown: list[Event] = []
         notices = [text for text in (self._transcript.begin(), notice) if text]
-        steps = loop.run(task, bench)
-
-        def keep(event: Event) -> Event:
-            if event.saved:
-                shown.append(event)
-            self._transcript.append(event)
-            return event
-
-        def recover() -> None:
-            """Save the last event, where an interrupt came just before its line was written."""
-            last = shown[-1] if shown else started
-            if all(event is not last for event in self._transcript.events[-1:]):
-                self._transcript.append(last)
-
+        opening = [started, *self._from_the_background(task.run)]
+        opening += [events.Noticed(run=task.run, text=text) for text in notices]
         try:
-            yield keep(started)
-            if self._distilled.calls and not self._is_distilling():
-                spent, self._distilled = self._distilled, Usage()
-                yield keep(
-                    events.Consulted(
-                        run=task.run,
-                        what=distilling.WHAT,
-                        beside=True,
-                        usage=dict(vars(spent)),
-                        cost=spent.cost,
-                    )
-                )
-            while self._told:
-                yield keep(events.Noticed(run=task.run, text=self._told.pop(0)))
-            try:
-                for text in notices:
-                    yield keep(events.Noticed(run=task.run, text=text))
-                for event in steps:
-                    yield keep(event)
-            except KeyboardInterrupt:
-                recover()
-                for event in _closing(task, bench, shown):
-                    yield keep(event)
-        except StoreError as error:
-            # It cannot be saved any more; it is still shown, and the result still tells what was found.
-            task.stop_reason, task.reason, task.done = "error", one_line(error), False
-            shown.append(loop.ended(task, bench))
-            yield shown[-1]
+            yield from walking.walk(task, bench, self._transcript, shown, opening)
         finally:
-            steps.close()  # where this generator was closed: the model's stream ends before the books are made up
-            with contextlib.suppress(StoreError):
-                recover()
-                for event in _closing(task, bench, shown):
-                    keep(event)
             self._transcript.end()
             self.result = Result.of(task, shown)
             self._distil(bench)
+
+    def _from_the_background(self, run: str) -> Iterator[Event]:
+        """What distilling took and told since the last run began."""
+        if self._distilled.calls and not self._is_distilling():
+            spent, self._distilled = self._distilled, Usage()
+            usage = dict(vars(spent))
+            yield events.Consulted(run=run, what=distilling.WHAT, beside=True, usage=usage, cost=spent.cost)
+        while self._told:
+            yield events.Noticed(run=run, text=self._told.pop(0))
 
     def _is_distilling(self) -> bool:
         return self._distiller is not None and self._distiller.is_alive()
@@ -542,34 +473,6 @@ class Session:
         """Let the model distil what waits, in the background: the answer is shown already."""
         if not self._is_distilling() and distilling.wanted(bench.model, bench.memory):
             self._distiller = distilling.start(bench.memory, bench.model, self._told, self._distilled)
-
-
-def _closing(task: Task, bench: Bench, shown: Sequence[Event]) -> Iterator[Event]:
-    """What a run that was stopped still lacks: an answer to every pending call, the partial answer, the end."""
-    if any(isinstance(event, events.RunEnded) for event in shown):
-        return
-    if not task.stop_reason:
-        task.stop_reason, task.reason = "interrupted", "stopped by the user"
-    if task.messages and task.messages[-1]["role"] == "assistant" and task.calls:
-        results = {seen.id: seen.block() for seen in task.results}
-        content = [results.get(c["id"]) or transcript.interrupted(c["id"]) for c in task.calls]
-        message: Json = {"role": "user", "content": content}
-        task.messages.append(message)
-        task.observations += task.results
-        yield events.Observed(run=task.run, step=task.steps, message=message)
-    if not any(isinstance(event, events.Answered) for event in shown):
-        yield loop.answered(task, bench)
-    yield loop.ended(task, bench)
-
-
-def _result_text(result: Any) -> str:
-    """A result as it stands in a history: one JSON object, as tools give it."""
-    if isinstance(result, str):
-        with contextlib.suppress(ValueError):
-            if isinstance(json.loads(result), dict):
-                return result
-        result = {"ok": True, "text": result}
-    return json.dumps(_instance("the edited result", result, dict), ensure_ascii=False, default=str)
 
 
 def _own_store(user: str) -> Any:
