@@ -7,13 +7,12 @@ at the start of the session's next run.
 from __future__ import annotations
 
 import threading
-import tomllib
 from collections.abc import Callable
 from typing import Any
 
 from . import calling, replies
-from .errors import ModelError, one_line
-from .places import home
+from .errors import ModelError, SettingError, one_line
+from .places import settings
 from .redact import redact
 from .task import Usage
 
@@ -30,10 +29,9 @@ def wanted(model: Any, memory: Any) -> bool:
     if not getattr(model, "can_distil", False) or not hasattr(memory, "distil"):
         return False
     try:
-        setting = tomllib.loads((home() / "config.toml").read_text("utf-8")).get("distil", "model")
-    except (OSError, ValueError):
+        return bool(settings().get("distil", "model") != "rules")
+    except SettingError:
         return True
-    return bool(setting != "rules")
 
 
 def asker(model: Any, spent: Usage) -> Callable[[str], str]:

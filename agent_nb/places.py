@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 import re
 from pathlib import Path
+from typing import Any
+
+from .errors import SettingError
 
 # SQLite's write-ahead log needs memory that only the processes of one machine can share.
 _NETWORK = frozenset(
@@ -26,6 +29,18 @@ def home() -> Path:
     import platformdirs
 
     return Path(platformdirs.user_data_dir("agent_nb", appauthor=False))
+
+
+def settings() -> dict[str, Any]:
+    """What the user has set in `config.toml`; {} where there is none. Raises SettingError where it cannot be read."""
+    import tomllib  # not when the extension is loaded
+
+    try:
+        return tomllib.loads((home() / "config.toml").read_text(encoding="utf-8"))
+    except FileNotFoundError:
+        return {}
+    except (OSError, ValueError) as error:
+        raise SettingError(f"config.toml cannot be read: {error}; mend or remove it") from None
 
 
 def private_folder(path: str | os.PathLike[str]) -> Path:

@@ -11,7 +11,7 @@ import uuid
 from collections.abc import Generator, Iterable, Iterator, Sequence
 from typing import Any
 
-from . import criteria, distilling, events, resuming, short_term, transcript, walking
+from . import criteria, distilling, events, places, resuming, short_term, transcript, walking
 from .approval import Asker, ask_on_terminal
 from .bench import Bench
 from .errors import SettingError
@@ -48,7 +48,7 @@ class Session:
         name: of the transcript; an existing one is continued. None: a new one, named after the moment.
         rules: standing instructions.
         namespace: the variables that the tools work on.
-        zones: how large the parts of the window may grow (`agent_nb.zones.Zones`).
+        zones: how large the parts of the window may grow (`agent_nb.zones.Zones`); None: as config.toml says.
         asker: how the user is asked; the default asks on a terminal, and denies where there is none.
 
     Raises SettingError for a name or value that does not exist.
@@ -83,7 +83,7 @@ class Session:
         )
         self.rules = rules or ""
         self.asker = asker
-        self.zones = Zones() if zones is None else _instance("zones", zones, Zones)
+        self.zones = None if zones is None else _instance("zones", zones, Zones)
         self.result: Result | None = None
         self._files: list[str] = []
         self._cache: dict[Any, Any] = {}
@@ -404,7 +404,7 @@ class Session:
             rules=self.rules,
             approve=approve,
             asker=self.asker,
-            folding=Folding(self.zones),
+            folding=Folding(self.zones or Zones.of(places.settings().get("zones", {}))),
         )
 
     def _handed_over(self, box: Toolbox, use: Sequence[str]) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+from typing import Any
 
 from .errors import SettingError
 
@@ -33,3 +34,15 @@ class Zones:
             least = 10 if field.name == "archive" else 0
             if value < least:
                 raise SettingError(f"Zones.{field.name} is {value}; give {least or 'zero'} or more")
+
+    @classmethod
+    def of(cls, given: Any) -> Zones:
+        """The zones of a table of settings; what it leaves out is as it is by default."""
+        names = [field.name for field in dataclasses.fields(cls)]
+        try:
+            unknown = [name for name in given if name not in names]
+            if unknown:
+                raise SettingError(f"there is no zone setting {unknown[0]!r}; there are {', '.join(names)}")
+            return cls(**given)
+        except TypeError as error:
+            raise SettingError(f"[zones] is a table of whole numbers ({error})") from None

@@ -184,6 +184,26 @@ def test_the_zones_are_settings_of_the_session_and_of_its_fork():
         session([], zones=4_000)
 
 
+@pytest.mark.parametrize(
+    ("written", "said"),
+    [
+        ("zones.working = -1", "Zones.working is -1; give zero or more"),
+        ("zones.depth = 3", "no zone setting 'depth'; there are core, working, archive, lines, steps"),
+        ("zones = 3", "table of whole numbers"),
+        ("zones.steps = 'two'", "table of whole numbers"),
+    ],
+)
+def test_the_zones_of_the_users_own_settings(own_home, written, said):
+    own_home.mkdir(parents=True)
+    (own_home / "config.toml").write_text("zones.working = 1000000")
+    made = session([*calls(20), "done", "more"])
+    assert made.run("Look at all of them.").done
+    assert len(made.model.requests[-1]["messages"]) == 41
+    (own_home / "config.toml").write_text(written)
+    with pytest.raises(SettingError, match=said):
+        made.run("again")
+
+
 def test_a_run_that_is_resumed_folds_too():
     made = session([*calls(30), "done"], name="long")
     made.limits = Limits(steps=25, tokens=10**8)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import os
 import sys
-import tomllib
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
@@ -104,14 +103,7 @@ def _quietly(value: Any, attribute: str) -> Any:
 
 
 def _configured() -> str:
-    path = places.home() / "config.toml"
-    try:
-        settings = tomllib.loads(path.read_text(encoding="utf-8"))
-    except FileNotFoundError:
-        return ""
-    except (OSError, ValueError) as error:
-        raise SettingError(f"config.toml cannot be read: {error}; mend or remove it") from None
-    model = settings.get("model", "")
+    model = places.settings().get("model", "")
     if not isinstance(model, str):
         raise SettingError(
             f'config.toml: model is a name in quotes, such as model = "offline", not {model!r}'
