@@ -119,9 +119,9 @@ def _of_verbs(magics: Magics, memory: bool, words: list[str], fragment: str) -> 
             return _beginning(("--user",), fragment)
         if verb == "forget" and (fragment.startswith("-") or len(rest) == 1):
             return _beginning(("--erase",), fragment) if "--erase" not in rest else ([], "")
-        if verb in ("show", "edit", "forget", "history", "resolve", "undo") and len(rest) == rest.count(
-            "--erase"
-        ):
+        if verb in ("browse", "show", "edit", "forget", "history", "resolve", "undo") and len(
+            rest
+        ) == rest.count("--erase"):
             return _beginning((record.id for record in magics.desk.memory().search()), fragment)
         if verb in _WORDS_OF and not rest:
             return _beginning(_WORDS_OF[verb], fragment)

@@ -14,7 +14,7 @@ from .show import Sheet
 from .trace import place
 from .views import wording
 from .views.gates import recall_html
-from .views.graph import MOST, svg
+from .views.graph import MOST, picture, svg
 from .views.record import conflict_html, day, diagnosis_html, page_html, record_html, scope
 from .views.style import esc, muted, reference, table, tag
 
@@ -233,7 +233,7 @@ def graph_html(found: Json, entity: str = "", live: bool = False) -> str:
     )
     note = tag("div", muted(esc(" ".join(said)))) if said else ""
     listed = table(["from", "relation", "to", "memory"], rows, [False] * 4)
-    return svg(found, live) + note + listed
+    return (svg(found, live=True) if live else picture(found)) + note + listed
 
 
 def saved_html(memory: Any, title: str, text: str = "") -> str:
@@ -265,9 +265,8 @@ def browse(desk: Any, text: str) -> None:
     text = text.strip().strip("\"'")
     named = memory.get(text) if text else None
     page = memory.browse(text, count=PAGE, status="active")
-    title = f"memory of {memory.user}: {page.of:,} records" + (
-        f", {page.total:,} with “{text}”" if text else ""
-    )
+    title = f"memory of {memory.user}: {page.total:,} active" + (f" with “{text}”" if text else "")
+    title += f", {page.of:,} records in all"
     plain = _plain(title, page)
     saved = saved_html(memory, title, text)
     if place() != "page":

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from .views.style import PRE, esc, muted, table, tag
-from .views.text import width
+from .views.text import printable, width
 
 Rows = Sequence[Sequence[Any]]
 
@@ -64,8 +64,8 @@ class Sheet:
         return self
 
     def plain(self) -> str:
-        """The whole as text."""
-        return "\n".join(self.text)
+        """The whole as text, without what could drive a terminal."""
+        return printable("\n".join(self.text))
 
     def show(self) -> None:
         """Put it under the cell, or print it in a terminal."""

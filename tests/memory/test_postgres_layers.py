@@ -40,6 +40,10 @@ def test_the_layers_hold_on_a_server(shared, tmp_path):
         ):
             assert "14 days" not in repr(shown)
         assert "14 days" not in repr(cy.history(rule.id))
+        assert [r.id for r in ana.browse("window").records] == [rule.id]
+        assert [r.id for r in ana.browse(scope="own").records] == [said.id]
+        assert bob.browse().total == 1
+        assert cy.browse().of == 0
         bob.mark_used([rule.id])
         assert ana.get(rule.id).hits == 1
         ana.decay = "slow"

@@ -67,6 +67,24 @@ def test_add_show_edit_history_forget(cell, store):
     assert "revoked" in cell("%memory log") or "forgot" in cell.told
 
 
+def test_browse_is_a_list_in_a_terminal(cell, store):
+    assert "Nothing is remembered yet." in cell("%memory browse")
+    store.add_many({"text": f"Gate {i} was closed.", "type": "episode"} for i in range(40))
+    record = store.add("The deadline is Friday.")
+    store.add("The deadline is Monday.", source="tool")
+    store.add("A \x1b[31mred one.")
+    told = cell("%memory browse")
+    assert cell.error is None
+    assert "memory of default: 42 active, 43 records in all" in told
+    assert "the latest 30 of 42; %memory search WORDS finds the others" in told
+    assert "1 conflict to settle: %memory conflicts" in told
+    assert "%memory show ID opens one" in told
+    assert record.id in cell("%memory browse deadline")
+    assert record.id in cell(f"%memory browse {record.id}")
+    assert "\x1b" not in cell("%memory browse red")
+    assert "of ana: 0 active" in cell("%memory browse --user ana")
+
+
 def test_add_takes_a_leading_dash(cell, store):
     cell("%memory add -- --approve is what I always want")
     assert store.search()[0].text == "--approve is what I always want"

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import base64
 import math
 from typing import Any
 
-from .style import SCROLL, esc, tag
+from .style import SCROLL, TONES, esc, tag
 
 Json = dict[str, Any]
 
 MOST = 24
 """Entities that are drawn; a table tells the rest."""
 _SIZE, _RADIUS = 640, 210
+_STYLE = "font-family:system-ui,sans-serif;max-width:640px;width:100%;min-width:420px"
+_ALT = "graph of what is remembered"
 
 
-def svg(graph: Json, live: bool = False) -> str:
-    """`graph`: nodes (id) and edges (source, relation, target). Colours follow the page; live nodes can be clicked."""
+def svg(graph: Json, live: bool = False, color: str = "inherit") -> str:
+    """`graph`: nodes (id) and edges (source, relation, target). Live nodes can be clicked."""
     names = [str(node["id"]) for node in graph["nodes"]][:MOST]
     at = {name: _place(i, len(names)) for i, name in enumerate(names)}
     drawn = [
@@ -25,11 +28,18 @@ def svg(graph: Json, live: bool = False) -> str:
         _edge(at[e["source"]], at[e["target"]], str(e["relation"]).replace("_", " ")) for e in drawn
     )
     dots = "".join(_node(name, *place, live) for name, place in at.items())
-    box = f'viewBox="0 0 {_SIZE} {_SIZE // 4 * 3}" role="img" aria-label="graph of what is remembered"'
-    style = "max-width:640px;width:100%;min-width:420px;color:inherit"
-    return tag(
-        "div", f'<svg xmlns="http://www.w3.org/2000/svg" {box} style="{style}">{lines}{dots}</svg>', SCROLL
+    box = f'viewBox="0 0 {_SIZE} {_SIZE // 4 * 3}" role="img" aria-label="{_ALT}"'
+    drawn_in = (
+        f'<svg xmlns="http://www.w3.org/2000/svg" {box} style="{_STYLE};color:{color}">{lines}{dots}</svg>'
     )
+    return tag("div", drawn_in, SCROLL)
+
+
+def picture(graph: Json) -> str:
+    """The same for a saved page: an image, since an untrusted notebook strips SVG and leaves its words in a heap."""
+    found = svg(graph, color=TONES["quiet"])
+    data = base64.b64encode(found[found.index("<svg") : found.rindex("</svg>") + 6].encode()).decode()
+    return tag("div", f'<img alt="{_ALT}" style="{_STYLE}" src="data:image/svg+xml;base64,{data}">', SCROLL)
 
 
 def _place(i: int, count: int) -> tuple[float, float]:

@@ -56,19 +56,19 @@ def head_lines(run: Run) -> list[str]:
     goal, rest = wording.cut(start.goal.strip(), 2_000)
     first = f"▶ {goal}" + (f" … {rest}" if rest else "")
     rules = f" · rules “{wording.clip(start.rules, 80)}”" if start.rules.strip() else ""
-    return [_plain(first), _plain(f"  model {start.model}{reason} · session {start.session}{rules}")]
+    return [printable(first), printable(f"  model {start.model}{reason} · session {start.session}{rules}")]
 
 
 def load_lines(event: Loaded) -> list[str]:
     """What memory gave."""
     if event.note:
-        return [_plain(f"load   {event.note}")]
+        return [printable(f"load   {event.note}")]
     lines = ["load   {}  ({})".format(*wording.loaded(event))]
     for hit in event.hits[:15]:
         score = float(hit.get("score") or 0)
-        lines.append(_plain(f"       {score:.2f} {hit.get('type')}: {wording.field(hit, 'text', 160)}"))
+        lines.append(printable(f"       {score:.2f} {hit.get('type')}: {wording.field(hit, 'text', 160)}"))
     for row in event.memo[:15]:
-        lines.append(_plain(f"       memo {row.get('type')}: {wording.field(row, 'text', 160)}"))
+        lines.append(printable(f"       memo {row.get('type')}: {wording.field(row, 'text', 160)}"))
     return lines
 
 
@@ -85,7 +85,7 @@ def plan_text(events: Iterable[Event]) -> str:
             for kind, text in step.remarks
             if kind.startswith("reflected")
         ]
-    return "\n".join(map(_plain, lines))
+    return "\n".join(map(printable, lines))
 
 
 def plan_lines(event: Planned, over: bool = False) -> list[str]:
@@ -102,7 +102,7 @@ def plan_lines(event: Planned, over: bool = False) -> list[str]:
         )
         line = f"       {'  ' * depth}{wording.node_sign(node, over)[0]} {told.rstrip()}"
         lines.append(line + (f" → {result}" if result else ""))
-    return [_plain(line) for line in lines]
+    return [printable(line) for line in lines]
 
 
 def call_lines(step: Step, call: Call, position: int) -> list[str]:
@@ -126,7 +126,7 @@ def asked_lines(step: Step, call: Call, position: int) -> list[str]:
                 lines.append(f"    | … {len(code) - CODE_LINES} more lines")
     if rest:
         lines.append("    " + wording.clip(json.dumps(rest, ensure_ascii=False, default=str), 300))
-    return [_plain(line) for line in lines]
+    return [printable(line) for line in lines]
 
 
 def result_lines(step: Step, call: Call, position: int) -> list[str]:
@@ -144,7 +144,7 @@ def result_lines(step: Step, call: Call, position: int) -> list[str]:
         lines.append(f"    → edited by you: {wording.clip(call.replaced, 300)}")
     if call.state == "ok" and call.seen.get("rows"):
         lines += [f"    {line}" for line in table_lines(call)]
-    return [_plain(line) for line in lines]
+    return [printable(line) for line in lines]
 
 
 def table_lines(call: Call) -> list[str]:
@@ -195,7 +195,7 @@ def answer_lines(event: Answered) -> list[str]:
         lines.append(
             f"({told}{': ' if sources else ''}{', '.join(wording.clip(s, 60) for s in list(sources)[:10])})"
         )
-    return [_plain(line) for line in lines]
+    return [printable(line) for line in lines]
 
 
 def criteria_lines(run: Run) -> list[str]:
@@ -205,7 +205,7 @@ def criteria_lines(run: Run) -> list[str]:
     told = [
         f"{wording.field(row, 'text', 200)}  {wording.field(row, 'reason', 200)}".rstrip() for row in rows
     ]
-    return [_plain(f"{signs[row.get('met')]} {line}") for row, line in zip(rows[:50], told, strict=False)]
+    return [printable(f"{signs[row.get('met')]} {line}") for row, line in zip(rows[:50], told, strict=False)]
 
 
 def consolidate_lines(event: Consolidated) -> list[str]:
@@ -218,7 +218,7 @@ def consolidate_lines(event: Consolidated) -> list[str]:
         f"  - {wording.field(row, 'text', 120)}: {wording.field(row, 'reason', 120)}"
         for row in event.left_out[:30]
     ]
-    return [_plain(line) for line in lines]
+    return [printable(line) for line in lines]
 
 
 def end_lines(run: Run) -> list[str]:
@@ -236,10 +236,10 @@ def end_lines(run: Run) -> list[str]:
     ]
     back = wording.taken_back(run)
     lines = [f"■ {words}{reason} · {' · '.join(used)}", *([f"  ! {back}"] if back else [])]
-    return [_plain(line) for line in lines]
+    return [printable(line) for line in lines]
 
 
-def _plain(text: str) -> str:
+def printable(text: str) -> str:
     """Without the controls by which text from outside could drive a terminal."""
     return "".join(
         c if c == "\n" or (c >= " " and not "\x7f" <= c <= "\x9f" and not "\ud800" <= c <= "\udfff") else "�"

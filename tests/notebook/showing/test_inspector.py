@@ -147,7 +147,7 @@ def test_hostile_text_stays_text_in_every_field(memory, ask):
     pages += [row["html"] for row in ask("conflicts")["rows"]]
     pages += [saved_html(memory, EVIL)]
     for page in pages:
-        Checked(page, live=True, pictures=True)
+        Checked(page, live=True, pictures="<svg" in page)
     assert all(
         set(row) == {"id", "text", "scope", "hits", "type", "status", "day"} for row in ask("find")["rows"]
     )
@@ -157,7 +157,7 @@ def test_the_saved_page_is_bounded_and_says_what_it_leaves_out(memory):
     memory.add_many({"text": f"{i} " + "很长 <text> " * 800, "type": "episode"} for i in range(36))
     page = saved_html(memory, "memory of ana")
     assert len(page) < PAGE_CHARS + 20_000
-    text = Checked(page, pictures=True).text
+    text = Checked(page).text
     assert "of 36; %memory search WORDS finds the others" in text
     assert "first 8,000 of" in text
     assert "%memory show ID" in text

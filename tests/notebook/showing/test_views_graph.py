@@ -1,8 +1,12 @@
 """The picture of a graph: escaped, without fixed colours for text, and bounded."""
 
+import base64
+import re
 import xml.etree.ElementTree as ElementTree
 
-from agent_nb.notebook.views.graph import MOST, svg
+from html_check import Checked
+
+from agent_nb.notebook.views.graph import MOST, picture, svg
 
 
 def graph(*edges):
@@ -25,3 +29,13 @@ def test_a_large_graph_is_cut():
     told = svg(graph(*((f"n{i}", "is_a", f"n{i + 1}") for i in range(500))))
     assert told.count("<circle") == MOST
     assert svg(graph()).startswith("<div")
+
+
+def test_the_picture_of_a_saved_page_is_an_image_that_holds_the_same():
+    page = picture(graph(("<script>x</script>", 'a"b', "咖啡\ud800")))
+    assert Checked(page).tags == ["div", "img"]
+    inner = base64.b64decode(re.search('base64,([^"]+)', page)[1]).decode()
+    ElementTree.fromstring(inner)
+    assert "<script" not in inner
+    assert "咖啡" in inner
+    assert "inherit" not in inner
