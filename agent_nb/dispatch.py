@@ -38,7 +38,8 @@ def run(task: Task, bench: Bench) -> Iterator[Event]:
     waiting = 0
     for call in task.calls:
         tool = bench.toolbox.get(call["name"])
-        yield ToolStarted(**mark, **_named(call), effect=tool.effect if tool else "read")
+        effect, takes = (tool.effect, float(tool.takes)) if tool else ("read", 0.0)
+        yield ToolStarted(**mark, **_named(call), effect=effect, takes=takes)
         refused = _refused(task, call, tool, bench)
         if refused is None and bench.seconds_left() <= 0:
             refused = _late(call, bench, "not run")

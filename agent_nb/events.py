@@ -164,12 +164,13 @@ class Consulted(Event):
 
 @dataclasses.dataclass(frozen=True, kw_only=True)
 class ToolStarted(Event):
-    """A tool call begins. `effect`: read, write or external."""
+    """A tool call begins. `effect`: read, write or external; `takes`: the seconds that its tool declares."""
 
     id: str
     name: str
     input: Json
     effect: str = "read"
+    takes: float = 0.0
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

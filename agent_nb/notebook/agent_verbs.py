@@ -205,13 +205,17 @@ def messages(desk: Desk, text: str) -> None:
 def window(desk: Desk, text: str) -> None:
     """Parts of the last call's window with their tokens, and what was left out."""
     from ..events import CallStarted
+    from .views import window_html
 
     session = desk.session(memory=False)
     parts = session.window()
     left_out = [event.left_out for event in session.trace if isinstance(event, CallStarted)][-1:]
     total = sum(int(part.get("tokens", 0)) for part in parts)
     rows = [[part.get("part", ""), part.get("tokens", 0)] for part in parts]
-    sheet = Sheet("Window of the last call").rows(
+    sheet = Sheet("Window of the last call")
+    if total:
+        sheet.raw(window_html(parts, left_out[0] if left_out else []), "")
+    sheet.rows(
         ["part", "tokens"], rows + [["all", total]] if rows else [], "No call was made in this session yet."
     )
     for gone in left_out:

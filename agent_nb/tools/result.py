@@ -180,6 +180,8 @@ def _show_table(table: Table, fields: Json, name: str, sizes: Sizes) -> Shown:
         if fields.get("note"):
             notes.append(str(fields["note"]))
         body: Json = {"columns": columns, "rows": rows, "total_rows": table.total}
+        if len(columns) < len(table.columns):
+            body["total_columns"] = len(table.columns)
         body |= {"name": name} if name else {}
         body |= {key: plainly(value) for key, value in fields.items() if key != "note"}
         return body | ({"note": "; ".join(notes)} if notes else {})

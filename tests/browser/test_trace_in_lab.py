@@ -9,6 +9,7 @@ from playwright.sync_api import expect
 from agent_nb.notebook.views.style import FRAME
 
 pytestmark = pytest.mark.browser
+expect.set_options(timeout=20_000)  # two kernels start at once on a busy machine
 
 VIEW = "application/vnd.jupyter.widget-view+json"
 TRACE, ASK, STOP = ".agent-nb-trace", ".agent-nb-ask", ".agent-nb-stop"
@@ -174,4 +175,52 @@ def test_a_narrow_window_holds_wide_tables_pictures_and_a_long_goal(lab, run_all
     assert frame.evaluate("node => node.scrollWidth <= node.clientWidth")
     assert frame.locator("img").evaluate("node => node.clientHeight <= 420 && node.clientWidth <= 520")
     assert frame.locator("summary").first.bounding_box()["height"] < 200
+    page.close()
+
+
+def test_two_notebooks_at_once_have_their_own_traces_questions_and_answers(lab, run_all, wait_idle):
+    model = (
+        MODEL
+        + "x = 0\nm = ScriptedModel([say('Set it.', call('a', 'run_python', code='x = {n}')), say('x is {n}.')])\n"
+    )
+    names = [
+        lab.write([model.replace("{n}", n), f"%%agent -m m --no-memory\nSet x to {n}.", "print(['x', x])"])
+        for n in ("71", "72")
+    ]
+    pages = [lab.open(name) for name in names]
+    for page in pages:
+        run_all(page)
+    for page, n in zip(pages, ("71", "72"), strict=True):
+        expect(page.locator(f"{ASK} pre")).to_contain_text(f"x = {n}")
+        expect(page.locator("[role=status]")).to_have_text("step 1 · run_python waits for your word")
+    pages[1].get_by_role("button", name="Approve").click()
+    shown(pages[1], "x is 72")
+    expect(pages[0].locator(ASK)).to_be_visible()
+    pages[0].get_by_role("textbox", name="Reason for denying").fill("not now")
+    pages[0].get_by_role("button", name="Deny").click()
+    shown(pages[0], "not now")
+    for page, name, x in zip(pages, names, (0, 72), strict=True):
+        wait_idle(page)
+        assert "".join(lab.saved(page, name)["cells"][2]["outputs"][0]["text"]) == f"['x', {x}]\n"
+        page.close()
+
+
+def test_a_reply_that_streams_fast_and_long_stays_small_and_the_page_can_be_used(lab, run_all, wait_idle):
+    model = MODEL + (
+        "class Flood:\n    name = 'flood'\n    def reply(self, messages, *, system, tools, max_tokens):\n"
+        "        text = ''.join(f'word{i} ' + chr(10) * 2 * (i % 40 == 39) for i in range(15_000))\n"
+        "        for i in range(0, len(text), 100):\n"
+        "            yield {'type': 'text_delta', 'text': text[i:i + 100]}\n            time.sleep(0.002)\n"
+        "        yield {'type': 'message', 'message': say(text) | {'role': 'assistant', 'stop_reason': 'end_turn',"
+        " 'usage': {'input_tokens': 1, 'output_tokens': 1}}}\nm = Flood()\n"
+    )
+    name = lab.write([model, "%%agent -m m --no-memory\nTalk."])
+    page = lab.open(name, theme="JupyterLab Dark", width=520)
+    run_all(page)
+    expect(page.locator(".agent-nb-now")).to_contain_text("word900")
+    assert page.locator(TRACE).evaluate("node => node.textContent.length") < 40_000
+    frame = shown(page, "word900")
+    wait_idle(page)
+    assert frame.evaluate("node => node.scrollWidth <= node.clientWidth")
+    assert len(output_html(lab.saved(page, name)["cells"][1])) < 200_000
     page.close()

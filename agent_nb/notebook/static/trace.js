@@ -43,7 +43,10 @@ const told = (s) => (s < 100 ? `${s.toFixed(1)} s` : `${Math.round(s)} s`);
 
 function tick(root) {
   for (const node of root.querySelectorAll("[data-since]")) {
-    node.textContent = told((performance.now() - node.closest("[data-part]").changed) / 1000);
+    const s = (performance.now() - node.closest("[data-part]").changed) / 1000;
+    const takes = Number(node.dataset.takes);
+    const against = !takes || s < 1 ? "" : s <= 2 * takes ? ` of about ${takes} s` : `, longer than the ${takes} s declared`;
+    node.textContent = told(s) + against;
   }
   const now = root.querySelector("[data-seconds]");
   if (now) {
@@ -117,6 +120,9 @@ function render({ model, el }) {
   root.setAttribute("aria-label", "Trace of the agent's run");
   const slots = Object.fromEntries(SLOTS.map((name) => [name, make("div", `slot agent-nb-${name}`)]));
   slots.answer.setAttribute("aria-live", "polite");
+  // What happens now, without the seconds that change all the time: read out when the step or its tool changes.
+  const status = make("div", "status");
+  status.setAttribute("role", "status");
   const ask = askBox(send);
   const stop = button("stop", "■ Stop", "Stop the run; what was found stays", () => {
     send({ type: "stop" });
@@ -127,6 +133,7 @@ function render({ model, el }) {
   bar.append(slots.line, stop);
   root.append(...SLOTS.map((name) => (name === "line" ? bar : slots[name])));
   slots.now.after(ask);
+  root.append(status);
   el.append(root);
 
   // A memory that the reader wants to see stands below the trace until it is closed.
@@ -186,6 +193,10 @@ function render({ model, el }) {
     queue = [];
     messages.forEach(take);
     tick(root);
+    const line = slots.line.cloneNode(true);
+    line.querySelectorAll("[data-since]").forEach((node) => node.remove());
+    const now = line.textContent.replace(/ · $/, "");
+    if (status.textContent !== now) status.textContent = now;
   };
   const receive = (message) => {
     if (queue.push(message) > 1) return;

@@ -163,7 +163,8 @@ class Board:
             doing = f"{esc(call.name)} {'waits for your word' if call.state == 'asking' else 'is running'}"
         else:
             doing = f"asking {esc(run.started.model if run.started else 'the model')}"
-        return f'step {step.number} · {doing} · <span data-since="0"></span>'
+        since = calls.since(call) if call and call.state == "running" else '<span data-since="0"></span>'
+        return f"step {step.number} · {doing} · {since}"
 
     def _aside(self) -> str:
         step = self._streaming

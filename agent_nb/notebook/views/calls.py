@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from . import wording
+from . import window, wording
 from .markdown import markdown_html
 from .story import Call, Step
-from .style import BAR, MUTED, PRE, SMALL, TONES, esc, folded, muted, table, tag, toned
+from .style import MUTED, PRE, SMALL, TONES, esc, folded, muted, table, tag, toned
 
 Json = dict[str, Any]
 
@@ -43,7 +43,7 @@ def summary(step: Step, call: Call, position: int, live: bool = False) -> str:
     said = f" &nbsp;{toned(words, tone)}" if tone else ""
     said += f" &nbsp;{toned('edited', 'warn')}" if call.replaced else ""
     if live and call.state == "running":
-        said = f' &nbsp;<span style="color:{TONES["live"]}">running <span data-since="0"></span></span>'
+        said = f' &nbsp;<span style="color:{TONES["live"]}">running {since(call)}</span>'
     apart = [tag("span", esc(fact), "white-space:nowrap") for fact in facts if len(fact) < 24]
     apart[:0] = [esc(fact) for fact in facts if len(fact) >= 24]
     told = f" &nbsp;{muted(' · '.join(apart))}" if facts else ""
@@ -51,10 +51,15 @@ def summary(step: Step, call: Call, position: int, live: bool = False) -> str:
     return f"{name} &nbsp;{purpose}{said}{told}"
 
 
+def since(call: Call) -> str:
+    """A place where the page counts the seconds since the call began, against those that were declared."""
+    return f'<span data-since="0" data-takes="{call.takes:g}"></span>'
+
+
 def body(step: Step, call: Call, position: int) -> str:
     """Thought, arguments, result, and the window that the model saw."""
     parts = [thought(step) if position == 0 else "", arguments(call), verdict(call), result(call)]
-    parts.append(window_bar(step) if position == 0 else "")
+    parts.append(window.bar_and_parts(step.window, step.left_out) if position == 0 else "")
     return tag("div", "".join(parts), "margin:3px 0 4px 14px")
 
 
@@ -126,7 +131,9 @@ def _observation(call: Call) -> str:
     if "chart" in shown and call.seen.get("artifacts"):
         return tag("div", muted(esc(wording.table_note(call, 0, 0))), SMALL)
     if set(shown) <= {"text", "total_chars", "note"} and isinstance(shown.get("text"), str):
-        text, cut = wording.cut(shown["text"], TEXT_CHARS)
+        text, cut = wording.cut(shown["text"], TEXT_CHARS, shown.get("total_chars"))
+    elif set(shown) <= {"stdout", "stdout_total_chars", "note"} and isinstance(shown.get("stdout"), str):
+        text, cut = wording.cut(shown["stdout"], TEXT_CHARS, shown.get("stdout_total_chars"))
     elif shown:
         text, cut = wording.cut(json.dumps(shown, ensure_ascii=False, indent=1), TEXT_CHARS)
     else:
@@ -169,35 +176,6 @@ def _cell(value: Any) -> str:
     if isinstance(value, (dict, list)):
         value = json.dumps(value, ensure_ascii=False, default=str)
     return tag("span", esc(wording.clip(value, CELL_CHARS)), "", dir="auto")
-
-
-def window_bar(step: Step) -> str:
-    """What the model saw in this call, in tokens a part."""
-    parts = [part for part in step.window if part.get("tokens")]
-    total = sum(int(part["tokens"]) for part in parts)
-    if not total:
-        return ""
-    bars = "".join(
-        tag(
-            "span",
-            "",
-            f"flex:{int(part['tokens'])};background:{BAR[i % len(BAR)]}",
-            title=f"{part['part']} {part['tokens']:,}",
-        )
-        for i, part in enumerate(parts)
-    )
-    bar = tag(
-        "div",
-        bars,
-        "display:flex;height:6px;border-radius:3px;overflow:hidden;max-width:420px;margin-top:6px",
-    )
-    told = " · ".join(
-        f'<span style="color:{BAR[i % len(BAR)]}">■</span> {esc(part["part"])} {int(part["tokens"]):,}'
-        for i, part in enumerate(parts)
-    )
-    left = f"; left out: {', '.join(step.left_out[:8])}" if step.left_out else ""
-    text = f"{muted(f'window {total:,} tokens:')} {told}{muted(esc(wording.clip(left, 400)))}"
-    return bar + tag("div", text, "font-size:11px;margin-top:2px;overflow-wrap:anywhere")
 
 
 def remarks_html(step: Step) -> str:

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from . import wording
+from . import window, wording
 from .story import Run
 from .style import MUTED, SMALL, TINTS, TONES, esc, folded, meter, muted, pill, tag
 
 
 def head(run: Run, live: bool = False) -> str:
-    """Goal, status, what the run is made of, its valves and its stations."""
+    """Goal, status, what the run is made of, its valves, its stations and its window."""
     words, tone = wording.status(run)
     goal = run.started.goal if run.started else "a run without its beginning"
     top = tag("div", _goal(goal.strip()) + pill(words, tone), "display:flex;gap:12px;align-items:flex-start")
-    return tag("div", top + _facts(run) + _valves(run, live) + _stations(run), "padding:10px 14px 9px")
+    return tag(
+        "div",
+        top + _facts(run) + _valves(run, live) + _stations(run) + _window(run, live),
+        "padding:10px 14px 9px",
+    )
 
 
 TITLE_CHARS = 300
@@ -63,6 +67,12 @@ def _valves(run: Run, live: bool) -> str:
         f"display:flex;flex-wrap:wrap;gap:4px 18px;margin-top:7px;{SMALL};font-variant-numeric:tabular-nums"
     )
     return tag("div", " ".join(cells), look)
+
+
+def _window(run: Run, live: bool) -> str:
+    """What filled the window of the call under way, or of the last one."""
+    step = next((step for step in reversed(run.steps.values()) if step.window), None)
+    return window.folded_bar(step.window if step else [], step.left_out if step else [], live)
 
 
 _STATION = (

@@ -43,6 +43,8 @@ class Call:
     input: Json
     effect: str = "read"
     state: str = "running"
+    takes: float = 0.0
+    """Seconds that its tool declares, 0 where it declares none."""
     seen: Json = dataclasses.field(default_factory=dict)
     verdict: ApprovalGiven | None = None
     replaced: str = ""
@@ -195,7 +197,7 @@ class Run:
             call = Call(event.id, getattr(event, "name", "?"), getattr(event, "input", None) or {})
             step.calls.append(call)
         if isinstance(event, ToolStarted):
-            call.effect = event.effect
+            call.effect, call.takes = event.effect, event.takes
         elif isinstance(event, ApprovalAsked):
             call.state, call.effect = "asking", event.effect
         elif isinstance(event, ApprovalGiven):

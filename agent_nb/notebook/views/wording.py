@@ -117,11 +117,11 @@ def field(row: Json, name: str, chars: int) -> str:
     return clip(row.get(name) or "", chars)
 
 
-def cut(text: str, chars: int) -> tuple[str, str]:
-    """(text of at most `chars` characters, what was cut in words or "")."""
-    if len(text) <= chars:
-        return text, ""
-    return text[:chars], f"first {chars:,} of {len(text):,} characters"
+def cut(text: str, chars: int, total: Any = 0) -> tuple[str, str]:
+    """(text of at most `chars` characters, what was cut in words or ""). `total`: of the text before it came here."""
+    whole = max(len(text), total if isinstance(total, int) else 0)
+    shown = text[:chars]
+    return shown, f"first {len(shown):,} of {whole:,} characters" if whole > len(shown) else ""
 
 
 _SQL = re.compile(
@@ -245,8 +245,10 @@ def table_note(call: Call, rows: int, columns: int) -> str:
     notes = []
     if total is not None and total > rows:
         notes.append(f"first {rows:,} of {total:,} rows")
-    if len(call.seen.get("columns") or []) > columns:
-        notes.append(f"first {columns} of {len(call.seen['columns'])} columns")
+    wide = call.body.get("total_columns")
+    wide = wide if isinstance(wide, int) else len(call.seen.get("columns") or [])
+    if wide > columns:
+        notes.append(f"first {columns} of {wide:,} columns")
     if name:
         notes.append(
             f"the whole {'table' if total is not None else 'value'} is {name}" if notes else f"kept as {name}"

@@ -8,7 +8,7 @@ TAGS = {
     *("ol", "pre", "span", "strong", "summary", "sup", "table", "tbody", "td", "th", "thead", "tr", "ul"),
 }
 ATTRIBUTES = {"style", "title", "dir", "open", "href", "target", "rel", "alt", "src", "start"}
-LIVE = {"data-since", "data-seconds", "data-limit", "data-record", "data-entity"}
+LIVE = {"data-since", "data-takes", "data-seconds", "data-limit", "data-record", "data-entity"}
 VOID = {"br", "hr", "img"}
 PICTURE = {"svg", "g", "circle", "line", "text"}
 PICTURED = {

@@ -4,7 +4,7 @@ import pytest
 from html_check import Checked
 from sample_events import RUN, sample
 
-from agent_nb.events import Acted, CallStarted, Streamed
+from agent_nb.events import Acted, CallStarted, Streamed, ToolStarted
 from agent_nb.notebook.views import Board
 from agent_nb.notebook.views.board import SLOTS
 
@@ -124,3 +124,10 @@ def test_nothing_new_says_nothing():
         board.add(event)
     board.take()
     assert board.take() == []
+
+
+def test_a_running_tool_is_counted_against_what_it_declares():
+    board = Board()
+    board.add(ToolStarted(run="r", step=1, id="a", name="slow", input={}, takes=90.0))
+    (line,) = [op["html"] for op in board.take() if op["key"] == "line"]
+    assert 'data-takes="90"' in line

@@ -4,16 +4,18 @@ import dataclasses
 import json
 import re
 
+import pandas as pd
 import pytest
 from html_check import Checked
 from hypothesis import given
 from hypothesis import strategies as st
-from sample_events import ANSWER, RUN, gates, hits, observation, png, sample
+from sample_events import ANSWER, RUN, WINDOW, gates, hits, observation, png, sample
 
 from agent_nb.events import (
     Acted,
     Answered,
     ApprovalAsked,
+    CallStarted,
     Consolidated,
     Event,
     Judged,
@@ -312,7 +314,7 @@ def test_a_wide_and_long_table_is_cut_and_the_cut_is_told():
     )
     assert len(page) < 100_000
     text = Checked(page).text
-    assert "first 10 of 1,000,000 rows · first 12 of 2000 columns · the whole table is _r9" in text
+    assert "first 10 of 1,000,000 rows · first 12 of 2,000 columns · the whole table is _r9" in text
 
 
 @pytest.mark.parametrize("steps", [200, 20_000])
@@ -452,3 +454,31 @@ def test_the_answer_is_not_altered_but_for_the_marks():
     for line in ANSWER.splitlines():
         words = re.sub(r"[*`|]|---:?|^- ", "", line).split()
         assert all(word in text for word in words)
+
+
+def test_what_the_tool_itself_has_cut_is_told_by_its_whole_size():
+    from agent_nb.tools.builtin import builtin_tools
+    from agent_nb.tools.tool import Toolbox
+
+    space = {"wide": pd.DataFrame({f"c{i}": range(3) for i in range(1_000)}), "big": "x" * 10_000_000}
+    box = Toolbox(builtin_tools(space), namespace=space)
+    calls = [("query_sql", {"query": "SELECT * FROM wide"}), ("run_python", {"code": "print(big)"})]
+    told = [
+        ToolFinished(run=RUN, step=1, id=n, name=n, observation=vars(box.run(n, n, given)))
+        for n, given in calls
+    ]
+    for draw in (run_html, run_text):
+        page = draw(told)
+        assert len(page) < 60_000
+        assert re.search(r"first \d+ of 1,000 columns", page)
+    assert "first 4,000 of 10,000,001 characters" in run_html(told)
+
+
+def test_the_window_of_the_last_call_stands_in_the_head():
+    page = Checked(run_html(sample()))
+    assert page.text.count(f"window {sum(part['tokens'] for part in WINDOW):,} tokens") >= 2
+    html = run_html([CallStarted(run=RUN, step=1, window=[{"part": "<b>", "tokens": 3}], left_out=["<i>"])])
+    assert Checked(html).text.count("<i>") == 1
+    assert "1 thing left out" in html
+    for odd in ([{}], [{"part": None, "tokens": "x"}], [{"part": "a", "tokens": -1}]):
+        Checked(run_html([CallStarted(run=RUN, step=1, window=odd)]))
