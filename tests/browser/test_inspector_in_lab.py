@@ -12,7 +12,7 @@ MEMORIES = """
 %load_ext agent_nb
 from agent_nb import Memory
 with Memory(user="lab", embedder=None) as memory:
-    memory.add_many({"text": f"Gate {i} was closed.", "type": "episode", "created": f"2026-01-{1 + i % 28:02d}"} for i in range(400))
+    memory.add_many({"text": f"Gate {i} was closed.", "type": "episode", "created": f"2026-01-{1 + i % 28:02d}"} for i in range(120))
     memory.add("A flight is late when its delay is over 10 minutes. <img src=x onerror=window.hacked=true>")
     memory.add("客户投诉必须在两天内回复。", "constraint")
     memory.add("The deadline is Friday.")
@@ -31,13 +31,13 @@ def test_the_inspector_from_search_to_the_saved_page(lab, run_all, wait_idle):
 
     # As many rows as can be seen, whichever they are.
     assert box.locator(ROW).count() < 30
-    expect(box.locator(".agent-nb-count")).to_have_text("403 of 404")
+    expect(box.locator(".agent-nb-count")).to_have_text("123 of 124")
     search = box.get_by_label("Search memories")
     search.focus()
     page.keyboard.press("ArrowDown")
     page.keyboard.press("End")
     expect(box.locator(f"{ROW}.agent-nb-here")).to_contain_text("Gate")
-    expect(box.locator(f"{ROW}.agent-nb-here")).to_have_attribute("aria-posinset", "403")
+    expect(box.locator(f"{ROW}.agent-nb-here")).to_have_attribute("aria-posinset", "123")
 
     # The notebook's own keys do nothing here: "a" and "d d" would add and delete cells.
     for key in ("a", "d", "d", "x"):
@@ -106,9 +106,10 @@ def test_a_memory_is_opened_from_the_live_trace(lab, run_all, wait_idle):
     setup = (
         "%load_ext agent_nb\nfrom agent_nb import Memory\n"
         "Memory(user='trace', embedder=None).add('A flight is late when its delay is over 10 minutes.')\n"
-        "import time\nfrom agent_nb.models.scripted import ScriptedModel\n"
-        "def slow(request):\n    time.sleep(4)\n    return 'Over 10 minutes.'\n"
-        "m = ScriptedModel([slow])\n"
+        "import pathlib, time\nfrom agent_nb.models.scripted import ScriptedModel\n"
+        "def waits(request):\n    while not pathlib.Path('seen').exists():\n        time.sleep(0.1)\n"
+        "    return 'Over 10 minutes.'\n"
+        "m = ScriptedModel([waits])\n"
     )
     name = lab.write([setup, "%%agent -m m --user trace\nWhen is a flight late?"])
     page = lab.open(name)
@@ -117,6 +118,7 @@ def test_a_memory_is_opened_from_the_live_trace(lab, run_all, wait_idle):
     trace.locator("summary", has_text="load").click()
     trace.locator("[data-record]").first.click()
     expect(trace.locator(".agent-nb-record")).to_contain_text("user_explicit")
+    (lab.folder / "seen").touch()
     wait_idle(page)
     expect(
         page.locator(".jp-RenderedHTML", has_text="%memory browse ID opens a record").first
