@@ -19,6 +19,9 @@ if TYPE_CHECKING:
 EMBEDDED = 0.75
 """Most that an embedding alone can say: words that match say more."""
 GROUP = 64
+"""Scores of which only the highest is looked at first, at most."""
+NOWHERE = -2.0
+"""Below every score and cosine."""
 
 
 @dataclasses.dataclass(frozen=True)
@@ -35,33 +38,40 @@ class Candidates:
 
 
 class Meaning:
-    """How near each place is to a question in meaning: 0…1 of every place, from above until it is settled.
+    """How near each place is to a question in meaning, from above until it is settled.
 
     Args:
-        vector: of the question. low, high: cosines of unrelated texts and of equal ones, which give 0 and `trust`.
+        vector: of the question. low, high: cosines of unrelated texts and of equal ones, which give nothing and all. trust:
+            how far the embedder is relied on, 0…1.
     """
 
     def __init__(self, index: Index, vector: Any, low: float, high: float, trust: float = 1) -> None:
         import numpy as np
 
-        bounds = index.semantic(vector)
-        self._bounds, self.cosines, self.known = bounds, bounds.upper, bounds.known
-        self._low, self._scale, self._trust = np.float32(low), np.float32(1 / (high - low)), np.float32(trust)
-        self.scores = self._scaled(self.cosines)
+        self._bounds = index.semantic(vector)
+        self.cosines, self.known = self._bounds.upper, self._bounds.known
+        self.settle = self._bounds.refine
+        most = EMBEDDED * trust * trust
+        self._low, self._scale, self._most = (np.float32(x) for x in (low, most**0.5 / (high - low), most))
 
-    def _scaled(self, cosines: Any) -> Any:
+    def own(self, lexical: Any, places: Any = slice(None)) -> Any:
+        """What those places score by themselves; `lexical` is their share of words.
+
+        Never below lexical alone, however weak the embedder is; each fills part of what the other leaves open.
+        """
         import numpy as np
 
-        return self._trust * np.clip((cosines - self._low) * self._scale, 0, 1)
+        part = self.cosines[places] - self._low
+        part *= self._scale
+        np.maximum(part, 0, out=part)
+        part *= part
+        np.minimum(part, self._most, out=part)
+        part *= 1 - lexical
+        part += lexical
+        return part
 
-    def settle(self, places: Any) -> Any:
-        """Make the scores of those places exact; gives the places that have changed."""
-        changed = self._bounds.refine(places)
-        self.scores[changed] = self._scaled(self.cosines[changed])
-        return changed
 
-
-def _as_it_is(scores: Any) -> Any:
+def _as_it_is(scores: Any, places: Any) -> Any:
     return scores
 
 
@@ -72,87 +82,78 @@ def search(
     valid: Any,
     keep: int,
     also: Sequence[Alternative] = (),
-    dated: Callable[[Any], Any] = _as_it_is,
+    dated: Callable[[Any, Any], Any] = _as_it_is,
 ) -> Candidates:
     """The `keep` best valid places by words, by meaning and by their mix, and those whose subject is named.
 
-    `also`: other names of what the terms say. `dated`: what a mix becomes by the time that is asked for; it keeps the
-    order of what happened at the same time, so that bounds stay
-    bounds. The same as evaluating every place would give: what is passed over has a bound below what is kept.
+    `also`: other names of what the terms say. `dated`: what the mix of some places becomes by the time that is asked
+    for; it keeps the order of what happened at the same time, so that bounds stay bounds. The same as evaluating
+    every place would give: what is passed over has a bound below what is kept.
     """
     import numpy as np
 
+    out = np.flatnonzero(~valid)
     lexical = index.lexical(terms, also)
-    words = best(lexical * valid, keep, 0)
+    words = best(_without(lexical, out), keep, 0)
     named = {place for place in index.naming(terms) if valid[place]}
-    wanted = np.union1d(words, np.fromiter(named, np.int64, len(named)))
-    near: Any = np.empty(0, np.int64)
-    own = lexical
-    if meaning is not None:
-        near = _nearest(meaning, valid, keep)
-        own = _own(lexical, meaning.scores)
-        wanted = np.union1d(wanted, near)
-        _settle(index, terms, meaning, lexical, own, valid, keep, wanted, dated)
-    mixed = dated(index.sessions.mixed(own, terms))
-    top = best(np.where(valid, mixed, np.float32(-1)), keep, 0)
-    places = np.union1d(wanted, top)
+    near = np.empty(0, np.int64) if meaning is None else _nearest(meaning, out, keep)
+    own = lexical if meaning is None else meaning.own(lexical)
+    upper = _without(dated(index.sessions.mixed(own, terms), slice(None)), out)
+    wanted = _together(words, near, np.fromiter(named, np.int64, len(named)))
+    # What is made exact gives a line, and only what may reach it has to be made exact as well.
+    first = best(upper, keep if meaning is None else 2 * keep, 0)
+    places = _together(wanted, first)
+    mixed = upper[places]
+    if meaning is not None and not meaning.known.all():
+
+        def exact(places: Any) -> Any:
+            around = index.sessions.around(places, own, lexical, meaning.known)
+            changed = meaning.settle(around)
+            own[changed] = meaning.own(lexical[changed], changed)
+            return dated(index.sessions.mixed_at(places, own, terms), places)
+
+        mixed = exact(places)
+        line = np.partition(mixed, -keep)[-keep] if len(places) >= keep > 0 else 0
+        others = np.flatnonzero(upper >= line) if line > 0 else np.flatnonzero(upper > 0)
+        places = _together(places, others)
+        mixed = exact(places)
+    chosen = np.searchsorted(places, _together(wanted, places[best(mixed, keep, 0)]))
+    places, mixed = places[chosen], mixed[chosen]
     return Candidates(
-        places, mixed[places], own[places], lexical[places], set(words.tolist()), set(near.tolist()), named
+        places, mixed, own[places], lexical[places], set(words.tolist()), set(near.tolist()), named
     )
 
 
-def _own(lexical: Any, meaning: Any) -> Any:
-    """Never below lexical alone, however weak the embedder is; each fills part of what the other leaves open."""
+def _without(scores: Any, out: Any) -> Any:
+    """The scores with nothing at the places that are out."""
+    if len(out):
+        scores = scores.copy()
+        scores[out] = NOWHERE
+    return scores
+
+
+def _together(*places: Any) -> Any:
+    """All those places once, in order."""
     import numpy as np
 
-    return lexical + (1 - lexical) * (np.float32(EMBEDDED) * meaning * meaning)
+    found = np.concatenate(places)
+    found.sort()
+    return found[np.append(found[1:] != found[:-1], True)] if len(found) else found
 
 
-def _nearest(meaning: Meaning, valid: Any, keep: int) -> Any:
+def _nearest(meaning: Meaning, out: Any, keep: int) -> Any:
     """Places of the best by meaning alone, exactly."""
     import numpy as np
 
-    nowhere = -2.0
-    cosines = np.where(valid, meaning.cosines, np.float32(nowhere))
-
-    def settle(places: Any) -> None:
-        changed = meaning.settle(places)
-        cosines[changed] = np.where(valid[changed], meaning.cosines[changed], nowhere)
-
-    first = best(cosines, 2 * keep, nowhere)
-    settle(first)
-    if len(first) > keep:
-        settle(np.flatnonzero(cosines >= np.partition(cosines[first], -keep)[-keep]))
-    return best(cosines, keep, nowhere)
-
-
-def _settle(
-    index: Index,
-    terms: Sequence[str],
-    meaning: Meaning,
-    lexical: Any,
-    own: Any,
-    valid: Any,
-    keep: int,
-    wanted: Any,
-    dated: Callable[[Any], Any],
-) -> None:
-    """Make exact, in `own`, all that the best `keep` of the mix and the places `wanted` depend on."""
-    import numpy as np
-
-    def settle(places: Any) -> None:
-        lower = np.where(meaning.known, own, lexical)
-        changed = meaning.settle(index.sessions.around(places, own, lower))
-        own[changed] = _own(lexical[changed], meaning.scores[changed])
-
-    if meaning.known.all():
-        return
-    upper = np.where(valid, dated(index.sessions.mixed(own, terms)), np.float32(-1))
-    settle(np.union1d(best(upper, 2 * keep, 0), wanted))
-    surely = dated(index.sessions.mixed(np.where(meaning.known, own, lexical), terms))
-    sure = best(np.where(valid, surely, np.float32(-1)), keep, 0)
-    line = surely[sure[-1]] if len(sure) == keep else 0
-    settle(np.flatnonzero((upper >= line) & (upper > 0)))
+    upper = _without(meaning.cosines, out)
+    first = best(upper, 2 * keep, NOWHERE)
+    meaning.settle(first)
+    if len(first) > keep and not meaning.known.all():
+        line = np.partition(meaning.cosines[first], -keep)[-keep]
+        first = _together(first, np.flatnonzero(upper >= line))
+        meaning.settle(first)
+    first.sort()
+    return first[best(meaning.cosines[first], keep, NOWHERE)]
 
 
 def best(scores: Any, keep: int, over: float) -> Any:
@@ -161,10 +162,16 @@ def best(scores: Any, keep: int, over: float) -> Any:
 
     if not keep or not len(scores):
         return np.empty(0, np.int64)
-    line, size = over, len(scores) - len(scores) % GROUP
-    if size // GROUP > keep:
+    group, line = min(GROUP, len(scores) // (2 * keep)), over
+    if group > 1:
         # The keep-th best of the groups' best is a line that at least `keep` scores reach.
-        heads = scores[:size].reshape(-1, GROUP).max(axis=1)
-        line = max(over, float(np.partition(heads, -keep)[-keep]))
-    among = np.flatnonzero(scores >= line) if line > over else np.flatnonzero(scores > over)
+        heads = scores[: len(scores) // group * group].reshape(group, -1).max(axis=0)
+        heads.partition(len(heads) - keep)
+        line = max(over, float(heads[-keep]))
+    among = np.flatnonzero(scores >= line if line > over else scores > over)
+    if len(among) > 8 * keep:
+        found = scores[among]
+        line = np.partition(found, -keep)[-keep]
+        above = among[found > line]
+        among = np.append(above, among[found == line][: keep - len(above)])
     return among[np.argsort(-scores[among], kind="stable")][:keep]

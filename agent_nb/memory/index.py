@@ -312,9 +312,13 @@ class Index:
 
     def weights(self, terms: Sequence[str], also: Sequence[Alternative] = ()) -> dict[str, float]:
         """What each term weighs, those of other names included: together a little less than what they stand for."""
-        found = dict.fromkeys(sorted(set(terms)), 0.0)
-        frequency = self.postings.of([hashed(term) for term in found])[0]
-        found = {term: self.weigh(term, n) for term, n in zip(found, frequency, strict=True)}
+        known = sorted(set(terms))
+        return self._weighed(known, also, self.postings.of([hashed(term) for term in known])[0])
+
+    def _weighed(
+        self, known: Sequence[str], also: Sequence[Alternative], frequency: Sequence[int]
+    ) -> dict[str, float]:
+        found = {term: self.weigh(term, n) for term, n in zip(known, frequency, strict=True)}
         for each in also:
             whole = synonyms.SHARE * sum(self.weight(term) for term in each.asked)
             for term in each.terms:
@@ -328,18 +332,23 @@ class Index:
         """
         import numpy as np
 
-        known = self.weights(terms, also)
-        found = self.postings.of([hashed(term) for term in known])[1]
-        weights = np.array(list(known.values()), np.float32)
-        whole = float(sum(known[term] for term in sorted(set(terms)))) or 1.0
-        if not any(len(at) for at, _ in found):
+        known = sorted(set(terms))
+        frequency, found = self.postings.of([hashed(term) for term in known])
+        weighed = self._weighed(known, also, frequency)
+        whole = sum(weighed[term] for term in known) or 1.0
+        if len(weighed) > len(known):
+            found += self.postings.of([hashed(term) for term in list(weighed)[len(known) :]])[1]
+        sizes = [len(at) for at, _ in found]
+        if not any(sizes):
             return np.zeros(self.size, np.float32)
         assert self._norms is not None
         at = np.concatenate([at for at, _ in found])
         counts = np.concatenate([counts for _, counts in found])
-        parts = np.repeat(weights * np.float32((K1 + 1) / whole), [len(places) for places, _ in found])
-        scores = np.bincount(at, parts * counts / (counts + self._norms[at]), self.size).astype(np.float32)
-        scores *= self.columns["alive"]
+        parts = np.repeat(np.array(list(weighed.values())) * ((K1 + 1) / whole), sizes)
+        parts *= counts / (counts + self._norms[at])
+        scores = np.bincount(at, parts, self.size).astype(np.float32)
+        if self.active < self.size:
+            scores *= self.columns["alive"]
         floats: Floats = np.minimum(scores, 1, out=scores)
         return floats
 

@@ -168,7 +168,11 @@ def _candidates(
     valid, expired, other = index.valid(now, question.types)
     meaning = _meaning(asked.text, index, embedder)
     keep = max(CANDIDATES, 4 * question.k)
-    dated = functools.partial(fit.dated, created=index.columns["created"], query=asked)
+    created = index.columns["created"]
+
+    def dated(scores: Any, places: Any) -> Any:
+        return fit.dated(scores, created[places], asked)
+
     found = candidates.search(index, asked.terms, meaning, valid, keep, asked.also, dated)
     out = {"expired": expired, "other type": other, **index.out}
     gone = ", ".join(f"{n} {name}" for name, n in out.items() if n)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     import numpy as np
     from numpy.typing import NDArray
 
-MAGIC = b"agent_nb recall 1\n"
+MAGIC = b"agent_nb recall 2\n"
 ALIGNED = 64
 CHECKED = 400_000_000
 """Bytes of vectors that are checked when they are opened; more would take longer than they are worth."""

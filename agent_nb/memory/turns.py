@@ -51,10 +51,21 @@ class _Order:
     position: NDArray[Any]  # place → where it stands in `places`, -1 for what is no active turn
     starts: NDArray[Any]  # where each session begins
     sizes: NDArray[Any]
-    together: NDArray[Any]  # whether a turn and the next are of one session, (n - 1,)
-    asks: NDArray[Any]
+    before: NDArray[Any]  # share of the turn before that a turn gains, and of the turn after
+    after: NDArray[Any]
+    asks: NDArray[Any]  # what it loses as a question
     long: NDArray[Any]
     speaker: NDArray[Any]
+
+    def sessions_of(self, at: Any) -> tuple[Any, Any, Any]:
+        """The sessions that hold the turns `at`: all their turns, where each begins in these, which each of `at` is."""
+        import numpy as np
+
+        sessions, which = np.unique(np.searchsorted(self.starts, at, "right") - 1, return_inverse=True)
+        sizes = self.sizes[sessions]
+        starts = np.cumsum(sizes) - sizes
+        turns = np.arange(sizes.sum()) + np.repeat(self.starts[sessions] - starts, sizes)
+        return turns, starts, which
 
 
 class Sessions:
@@ -110,26 +121,53 @@ class Sessions:
         if order is None:
             return scores
         own = scores[order.places]
-        gain = np.zeros_like(own)
-        gain[1:] += (
-            order.together
-            * own[:-1]
-            * np.where(order.asks[:-1], np.float32(BEFORE + REPLY), np.float32(BEFORE))
-        )
-        gain[:-1] += order.together * own[1:] * np.float32(AFTER)
-        gain += np.repeat(np.float32(SESSION) * np.maximum.reduceat(own, order.starts), order.sizes)
+        previous, following = np.zeros_like(own), np.zeros_like(own)
+        previous[1:], following[:-1] = own[:-1], own[1:]
+        most = np.repeat(np.maximum.reduceat(own, order.starts), order.sizes)
+        mixed = scores.copy()
+        mixed[order.places] = self._gained(order, slice(None), own, previous, following, most, terms)
+        return mixed
+
+    def mixed_at(self, places: Any, scores: Any, terms: Sequence[str]) -> Any:
+        """`mixed` at those places alone."""
+        import numpy as np
+
+        order = self.order
+        mixed = scores[places]
+        if order is None or not len(mixed):
+            return mixed
+        at = order.position[places]
+        talked = np.flatnonzero(at >= 0)
+        at = at[talked]
+        if not len(at):
+            return mixed
+        turns, starts, which = order.sessions_of(at)
+        most = np.maximum.reduceat(scores[order.places[turns]], starts)[which]
+        # The first turn gains nothing of the last one, nor the last of the first: there the shares are 0.
+        previous, following = (scores[order.places[(at + step) % len(order.places)]] for step in (-1, 1))
+        mixed[talked] = self._gained(order, at, mixed[talked], previous, following, most, terms)
+        return mixed
+
+    def _gained(
+        self, order: _Order, at: Any, own: Any, previous: Any, following: Any, most: Any, terms: Sequence[str]
+    ) -> Any:
+        """What turns score with what they gain. `previous`, `following`, `most`: of their neighbours and session."""
+        import numpy as np
+
+        gain = order.before[at] * previous + order.after[at] * following + np.float32(SESSION) * most
         for named in self._speakers.within(terms):
-            gain += np.float32(SPEAKER) * ((order.speaker == named) & (own > 0))
-        whole = (own + gain) * order.long - np.float32(ASKS) * order.asks * own
+            gain += np.float32(SPEAKER) * ((order.speaker[at] == named) & (own > 0))
+        whole = (own + gain) * order.long[at] - order.asks[at] * own
         # What is beyond FULL comes ever closer to 1: turns keep their order, and nothing is more than certain.
         over = np.flatnonzero(whole > FULL)
         whole[over] = 1 - (1 - FULL) * np.exp((FULL - whole[over]) / (1 - FULL))
-        mixed = scores.copy()
-        mixed[order.places] = np.maximum(whole, 0)
-        return mixed
+        return np.maximum(whole, 0, out=whole)
 
-    def around(self, places: Any, upper: Any, lower: Any) -> Any:
-        """All places whose scores (between `lower` and `upper`) the mix of `places` depends on, these included."""
+    def around(self, places: Any, upper: Any, lexical: Any, known: Any) -> Any:
+        """All places whose scores the mix of `places` depends on, these included.
+
+        The scores are `upper` where they are `known`, else between `lexical` and `upper`.
+        """
         import numpy as np
 
         order = self.order
@@ -137,16 +175,17 @@ class Sessions:
             return places
         at = order.position[places]
         at = at[at >= 0]
-        last = len(order.places) - 1
-        asked = np.zeros(len(order.places), bool)
-        asked[at] = asked[np.maximum(at - 1, 0)] = asked[np.minimum(at + 1, last)] = True
+        if not len(at):
+            return places
         # Of the rest of a session only the best counts, and only what may be the best has to be known.
-        session = np.zeros(len(order.starts), bool)
-        session[np.searchsorted(order.starts, at, "right") - 1] = True
-        surely = np.maximum.reduceat(lower[order.places], order.starts)
-        surely[~session] = np.inf
-        asked |= upper[order.places] >= np.repeat(surely, order.sizes)
-        return np.union1d(places, order.places[asked])
+        turns, starts, _ = order.sessions_of(at)
+        theirs = order.places[turns]
+        high = upper[theirs]
+        surely = np.maximum.reduceat(np.where(known[theirs], high, lexical[theirs]), starts)
+        best = theirs[high >= np.repeat(surely, np.diff(starts, append=len(turns)))]
+        last = len(order.places) - 1
+        beside = order.places[np.concatenate([np.maximum(at - 1, 0), np.minimum(at + 1, last)])]
+        return np.unique(np.concatenate([places, beside, best]))
 
 
 def _ordered(columns: Columns) -> _Order:
@@ -160,13 +199,19 @@ def _ordered(columns: Columns) -> _Order:
     position = np.full(columns.size, -1, np.int32)
     position[places] = np.arange(len(places))
     length = np.log1p(columns["length"][places].astype(np.float32))
+    asks = columns["asks"][places].astype(np.float32)
+    before, after = np.zeros(len(places), np.float32), np.zeros(len(places), np.float32)
+    together = session[1:] == session[:-1]
+    before[1:] = together * (np.float32(BEFORE) + np.float32(REPLY) * asks[:-1])
+    after[:-1] = together * np.float32(AFTER)
     return _Order(
         places,
         position,
         starts,
         np.diff(starts, append=len(places)),
-        session[1:] == session[:-1],
-        columns["asks"][places],
+        before,
+        after,
+        np.float32(ASKS) * asks,
         np.float32(1) + np.float32(LONG) * (length - np.float32(TYPICAL)),
         columns["speaker"][places],
     )

@@ -19,6 +19,11 @@ if TYPE_CHECKING:
 ENOUGH = 4_000
 """Rows from which on a bound pays."""
 SAMPLE = 8_192
+ASKED, WANTED, HARD = 32, 20, 0.9
+"""When it is chosen how many directions pay: rows of the sample that are asked for like questions, how many of the
+nearest are wanted, and the part of the questions that must not cost more."""
+ROW = 300
+"""Numbers that are read in a row while one row is fetched from somewhere."""
 ROUNDING = 1e-5
 """What single precision may be wrong by; bounds are that much higher."""
 
@@ -27,7 +32,7 @@ class Vectors:
     """Rows of the bulk (places 0, 1, …) and rows that came later, each with its place.
 
     Args:
-        dim: of a vector. block: array `rows`, and where it pays `head`, `basis`, `tails`; see `gathered`.
+        dim: of a vector. block: array `rows`, and where it pays `head` and `basis`; see `gathered`.
     """
 
     def __init__(self, dim: int, block: Mapping[str, NDArray[Any]] | None = None) -> None:
@@ -71,10 +76,9 @@ class Vectors:
         if rows is not None and "head" in self._block:
             basis = self._block["basis"]
             turned = vector @ basis
-            tail = float(np.sqrt(max(0.0, float(vector @ vector) - float(turned @ turned)) + 1e-7))
+            tail = np.sqrt(max(0.0, float(vector @ vector) - float(turned @ turned)) + 1e-7)
             here = upper[: len(rows)]
-            np.dot(self._block["head"], turned, out=here)
-            here += self._block["tails"] * np.float32(tail)
+            np.dot(self._block["head"], np.append(turned, np.float32(tail)), out=here)
             here += np.float32(ROUNDING)
             known[: len(rows)] = False
         elif rows is not None:
@@ -118,14 +122,41 @@ def gathered(rows: Floats) -> dict[str, NDArray[Any]]:
         return {"rows": rows}
     sample = rows[np.linspace(0, size - 1, min(size, SAMPLE)).astype(np.int64)]
     _, turns = np.linalg.eigh((sample.T @ sample).astype(np.float64))
-    basis = np.ascontiguousarray(turns[:, ::-1][:, : _kept(dim)].astype(np.float32))
-    head = rows @ basis
-    left = np.einsum("ij,ij->i", rows, rows) - np.einsum("ij,ij->i", head, head)
+    turns = np.ascontiguousarray(turns[:, ::-1].astype(np.float32))
+    kept = _kept(sample, turns, size)
+    if not kept:
+        return {"rows": rows}
+    basis = np.ascontiguousarray(turns[:, :kept])
+    return {"rows": rows, "head": _headed(rows, basis), "basis": basis}
+
+
+def _headed(rows: Floats, basis: Floats) -> Floats:
+    """Rows in the directions of the basis, and in one more column the length of what is left of each."""
+    import numpy as np
+
+    head = np.empty((len(rows), basis.shape[1] + 1), np.float32)
+    head[:, :-1] = turned = rows @ basis
+    left = np.einsum("ij,ij->i", rows, rows) - np.einsum("ij,ij->i", turned, turned)
     # The margin covers what the difference of two rounded sums may be wrong by.
-    tails = np.sqrt(np.maximum(left, 0) + 1e-6).astype(np.float32)
-    return {"rows": rows, "head": head, "basis": basis, "tails": tails}
+    head[:, -1] = np.sqrt(np.maximum(left, 0) + 1e-6)
+    return head
 
 
-def _kept(dim: int) -> int:
-    # Measured on clustered vectors and on those of a sentence encoder: more costs more than it spares.
-    return max(32, min(dim // 4, 96))
+def _kept(sample: Floats, turns: Floats, size: int) -> int:
+    """How many directions cost least, by what would have to be read for questions like rows of the sample; 0: none."""
+    import numpy as np
+
+    dim = len(turns)
+    asked = sample[:: max(1, len(sample) // ASKED)][:ASKED]
+    exact = sample @ asked.T
+    # The row itself is left out: no question is that near.
+    rank = min(len(sample) - 1, 1 + round(WANTED * len(sample) / size))
+    line = np.partition(exact, -1 - rank, axis=0)[-1 - rank]
+    costs = {0: float(dim)}
+    for kept in (15, 31, 47, 63, 95, 127, 159, 191):
+        if kept < dim // 2:
+            basis = turns[:, :kept]
+            bounds = _headed(sample, basis) @ _headed(asked, basis).T
+            fetched = np.count_nonzero(bounds >= line, axis=0) / len(sample)
+            costs[kept] = kept + 1 + (dim + ROW) * float(np.quantile(fetched, HARD))
+    return min(costs, key=costs.__getitem__)
