@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 ENOUGH = 4_000
 """Rows from which on a bound pays."""
 SAMPLE = 8_192
-ASKED, WANTED, HARD = 32, 20, 0.9
-"""When it is chosen how many directions pay: rows of the sample that are asked for like questions, how many of the
-nearest are wanted, and the part of the questions that must not cost more."""
+ASKED, WANTED = 32, 20
+"""When it is chosen how many directions pay: rows of the sample that are asked for like questions, and how many of the
+nearest are wanted."""
 ROW = 300
 """Numbers that are read in a row while one row is fetched from somewhere."""
 ROUNDING = 1e-5
@@ -143,7 +143,7 @@ def _headed(rows: Floats, basis: Floats) -> Floats:
 
 
 def _kept(sample: Floats, turns: Floats, size: int) -> int:
-    """How many directions cost least, by what would have to be read for questions like rows of the sample; 0: none."""
+    """How many directions cost least for the hardest of some questions like rows of the sample; 0: none."""
     import numpy as np
 
     dim = len(turns)
@@ -158,5 +158,5 @@ def _kept(sample: Floats, turns: Floats, size: int) -> int:
             basis = turns[:, :kept]
             bounds = _headed(sample, basis) @ _headed(asked, basis).T
             fetched = np.count_nonzero(bounds >= line, axis=0) / len(sample)
-            costs[kept] = kept + 1 + (dim + ROW) * float(np.quantile(fetched, HARD))
+            costs[kept] = kept + 1 + (dim + ROW) * float(fetched.max())
     return min(costs, key=costs.__getitem__)
