@@ -10,6 +10,7 @@ import importlib.util
 import logging
 import os
 import tempfile
+import uuid
 import warnings
 from collections.abc import Callable, Sequence
 from typing import Any
@@ -86,7 +87,7 @@ def _langchain(texts: Sequence[str], vectors: Any, vector: Lookup) -> Ask:
 def _chroma(texts: Sequence[str], vectors: Any, vector: Lookup) -> Ask:
     import chromadb
 
-    kept = chromadb.EphemeralClient().create_collection("texts", embedding_function=None)
+    kept = chromadb.EphemeralClient().create_collection(uuid.uuid4().hex, embedding_function=None)
     for start in range(0, len(texts), 5_000):
         some = slice(start, start + 5_000)
         ids = [str(n) for n in range(start, start + len(texts[some]))]

@@ -166,10 +166,10 @@ def vectors(embedder: Embedder, texts: list[str], kind: str) -> Vectors:
         raise ValueError(f"it gave {made.dtype} in place of numbers")
     with np.errstate(over="ignore"):
         rows = made.astype(np.float32)
-    if not np.isfinite(rows).all():
+    lengths = np.sqrt(np.square(rows, dtype=np.float64).sum(axis=1, keepdims=True))
+    if not np.isfinite(lengths).all():
         raise ValueError("it gave numbers that are not finite")
-    lengths = np.linalg.norm(rows.astype(np.float64), axis=1, keepdims=True)
     # Rows that have the length as nearly as float32 can keep it stay as they are, to the bit.
     off = (abs(lengths - 1) > 1e-5) & (lengths > 0)
-    whole: Vectors = np.ascontiguousarray(rows / np.where(off, lengths, 1), np.float32)
+    whole: Vectors = np.ascontiguousarray(rows / np.where(off, lengths, 1) if off.any() else rows, np.float32)
     return whole

@@ -14,7 +14,6 @@ from . import block, store, synonyms, turns
 from .columns import Columns
 from .phrases import Phrases
 from .postings import Postings, hashed
-from .record import MemoryRecord
 from .snapshot import Snapshots, witnessed
 from .synonyms import Alternative
 from .text import faint, share
@@ -82,7 +81,7 @@ class Index:
         self._block = self.columns.size
         self._numbers = columns.get("number")
         self._later: dict[int, int] = {}
-        self._rows: dict[int, str | MemoryRecord] = {}
+        self._rows: dict[int, str] = {}
         self._norms: Floats | None = None
         self.active = int(self.columns["alive"].sum())
         self.length = int(self.columns["length"].sum())
@@ -184,7 +183,7 @@ class Index:
         state["expires"][place], state["removal"][place] = block.ends(expires, type)
         state["importance"][place] = block.importance(known)
         state["last"][place] = block.last_use(known)
-        self._rows[place] = data
+        self._rows[number] = data
         fits = vector and name == embedder.name and len(vector) == 4 * embedder.dim if embedder else False
         if fits:
             self._give(place, vector)
@@ -235,7 +234,7 @@ class Index:
         self.active -= 1
         self.length -= len(terms)
         self.postings.drop([hashed(term) for term in set(terms)])
-        self._rows.pop(place, None)
+        self._rows.pop(int(self.columns["number"][place]), None)
         self.sessions.changed()
 
     def _settle(self) -> None:
@@ -247,32 +246,17 @@ class Index:
         if len(self._rows) > KEPT:
             self._rows.clear()
 
-    def fetch(self, places: Iterable[int]) -> None:
-        """Read the rows of records that are not here yet, all at once."""
-        missing = {int(self.columns["number"][place]): place for place in places if place not in self._rows}
-        if not missing or self._reading is None:
-            return
-        numbers = list(missing)
-        with self._reading() as db:
-            for some, marks in store.in_parts(numbers):
-                query = f"SELECT n, data FROM records WHERE n IN ({marks}) AND {store.OWNED}"
-                for number, data in db.execute(query, (*some, self.user)):
-                    self._rows[missing[number]] = data
-
-    def rows(self, places: Iterable[int]) -> dict[int, str | MemoryRecord]:
-        """The records at those places as they stand in the store, or as they were read before."""
-        wanted = list(places)
-        self.fetch(wanted)
-        return {place: self._rows[place] for place in wanted if place in self._rows}
-
-    def record(self, place: int) -> MemoryRecord | None:
-        """The record at a place, read when it is first asked for; None where it was erased just now."""
-        if place not in self._rows:
-            self.fetch([place])
-        row = self._rows.get(place)
-        if isinstance(row, str):
-            row = self._rows[place] = store.load(row)
-        return row
+    def rows(self, numbers: Iterable[int]) -> dict[int, str]:
+        """Records by their numbers as they stand in the store, or as they were read before; what was erased is not."""
+        wanted = list(numbers)
+        missing = [number for number in wanted if number not in self._rows]
+        if missing and self._reading is not None:
+            with self._reading() as db:
+                for some, marks in store.in_parts(missing):
+                    query = f"SELECT n, data FROM records WHERE n IN ({marks}) AND {store.OWNED}"
+                    self._rows |= db.execute(query, (*some, self.user)).fetchall()
+        known = self._rows
+        return {number: known[number] for number in wanted if number in known}
 
     def valid(self, now: datetime.datetime, types: Sequence[str] | None) -> tuple[Any, int, int]:
         """Which places may be recalled (bool (n,)), and how many are expired or of another type."""

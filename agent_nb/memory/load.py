@@ -138,17 +138,16 @@ def gather(question: Question, index: Index, embedder: Any) -> Gathered:
 
 def finish(question: Question, found: Gathered, started: float) -> Recall:
     """The fourth gate, and the block for the window. `started`: when the recall began (perf_counter)."""
-    hits, used, budget = _within_budget(question, found.passed)
-    text = "\n".join(line(hit.record, question.moment(), hit.note) for hit in hits)
+    hits, lines, used, budget = _within_budget(question, found.passed)
     ms = round((time.perf_counter() - started) * 1000, 2)
-    return Recall(question.text, tuple(hits), text, used, ms, lambda: (*found.gates, budget))
+    return Recall(question.text, tuple(hits), "\n".join(lines), used, ms, lambda: (*found.gates, budget))
 
 
 def line(record: MemoryRecord, now: datetime.datetime, note: str = "") -> str:
     """A record as it stands in the window. It is data: it can neither end its line nor its fence."""
     whole = record.text.encode("utf-8", "replace").decode()
     text = " ".join(whole.split()).translate(_FENCE)
-    when = f"{record.created:%Y-%m-%d}{_age((now - record.created).days)}"
+    when = f"{record.created.date().isoformat()}{_age((now - record.created).days)}"
     parts = [record.type, when, record.source, record.id]
     parts += ([teams.shown(record.user)] if teams.shown(record.user) else []) + ([note] if note else [])
     return f"- [{' · '.join(parts)}] {text}"
@@ -221,64 +220,81 @@ class Scored(Sequence[Hit]):
         rare = ~low & (age > forget.RARE_DAYS * 86_400)
         score[low] *= forget.FACTOR["low"]
         score[rare] *= forget.FACTOR["rare"]
-        kinds = [store.TYPE_CODES[kind] for kind in fit.kinds(asked.text)]
-        self._kind = np.isin(state["type"][places], kinds)
+        self._kind = np.zeros(len(places), bool)
+        for kind in fit.kinds(asked.text):
+            self._kind |= state["type"][places] == store.TYPE_CODES[kind]
         score[self._kind] = np.minimum(score[self._kind] + fit.KIND, 1)
         score, similarity = score.round(4), similarity.round(4)
         self._timely = fit.within(state["created"][places], asked.dates)
         passed = (similarity >= self.floor) & (score >= self.threshold)
-        order = np.lexsort((state["number"][places], -score)).tolist()
-        wanted = [at for rank, at in enumerate(order) if rank < LISTED or passed[at]]
-        self._rows = index.rows(places[wanted].tolist())
-        self._places: list[int] = places.tolist()
-        # What another process erased a moment ago has no row any more.
-        order = [at for at in order if at not in wanted or self._places[at] in self._rows]
-        self._order = self._newer_first(order, score, similarity, state)
+        self._index, self._numbers = index, state["number"][places].tolist()
+        self._rows: dict[int, str] = {}
+        self._hits: dict[int, Hit] = {}
+        order = self._read(np.lexsort((state["number"][places], -score)).tolist(), max(NEWER, 2 * question.k))
+        self._order = self._newer_first(
+            order, score, similarity, state["type"][places], state["created"][places]
+        )
         self._passed = [
             at for at in self._order if passed[at] or (at in self._newer and similarity[at] >= self.floor)
         ]
-        self._values = (score, similarity, importance.round(4), freshness.round(4))
-        self._found, self._named, self._low, self._rare = found, named, low, rare
+        self._subjects = state["subject"][places]
+        self._values = [
+            each.tolist() for each in (score, similarity, importance.round(4), freshness.round(4))
+        ]
+        self._why = [each.tolist() for each in (found.mixed, found.own, found.lexical, named)]
+        self._low, self._rare = low, rare
+
+    def _read(self, order: list[int], most: int) -> list[int]:
+        """Get the rows of the first of `order`. What another process erased a moment ago has none, and is left out."""
+        wanted = [self._numbers[at] for at in order[:most]]
+        self._rows |= self._index.rows(number for number in wanted if number not in self._rows)
+        if all(number in self._rows for number in wanted):
+            return order
+        return [at for i, at in enumerate(order) if i >= most or self._numbers[at] in self._rows]
 
     def __len__(self) -> int:
         return len(self._passed)
 
     def __getitem__(self, i: Any) -> Any:
-        if isinstance(i, slice):
-            return [self._hit(at) for at in self._passed[i]]
-        return self._hit(self._passed[i])
+        last = i.indices(len(self._passed))[1] - 1 if isinstance(i, slice) else i
+        if any(self._numbers[at] not in self._rows for at in self._passed[: last + 1]):
+            self._passed = self._read(self._passed, len(self._passed))
+        return (
+            [self._hit(at) for at in self._passed[i]] if isinstance(i, slice) else self._hit(self._passed[i])
+        )
+
+    def has_subjects(self, among: int) -> bool:
+        """Whether two of the first `among` say of what they speak."""
+        return int((self._subjects[self._passed[:among]] >= 0).sum()) > 1
 
     def _hit(self, at: int) -> Hit:
-        place = self._places[at]
-        row = self._rows[place]
-        if isinstance(row, str):
-            row = self._rows[place] = store.load(row)
-        score, similarity, importance, freshness = (float(values[at]) for values in self._values)
-        return Hit(row, score, similarity, importance, freshness, self._reason(at))
+        if at not in self._hits:
+            record = store.load(self._rows[self._numbers[at]])
+            score, similarity, importance, freshness = (values[at] for values in self._values)
+            self._hits[at] = Hit(record, score, similarity, importance, freshness, self._reason(at))
+        return self._hits[at]
 
     def _reason(self, at: int) -> str:
-        found = self._found
-        mixed, own, lexical = (float(each[at]) for each in (found.mixed, found.own, found.lexical))
+        mixed, own, lexical, named = (each[at] for each in self._why)
         stands = "low" if self._low[at] else "rare" if self._rare[at] else ""
-        said = [_reason(mixed, own, lexical, bool(self._named[at]))]
+        said = [_reason(mixed, own, lexical, named)]
         said += ["of that time"] if self._timely[at] else []
         said += ["fits the kind of question"] if self._kind[at] else []
         said += ["newer"] if at in self._newer else []
         return " · ".join(said + ([f"{stands}: long unused"] if stands else []))
 
-    def _newer_first(self, order: list[int], score: Any, similarity: Any, state: Any) -> list[int]:
+    def _newer_first(
+        self, order: list[int], score: Any, similarity: Any, kinds: Any, created: Any
+    ) -> list[int]:
         """The order with the newer of two statements about one thing before the older one, with its score."""
         self._newer: set[int] = set()
-        kinds, created = state["type"], state["created"]
-        first = [at for at in order[:NEWER] if kinds[self._places[at]] in fit.LASTING]
+        first = [at for at in order[:NEWER] if int(kinds[at]) in fit.LASTING]
         for i, older in enumerate(first):
             for newer in first[i + 1 :]:
-                one, other = self._places[older], self._places[newer]
-                if kinds[one] != kinds[other] or created[other] <= created[one]:
+                if kinds[older] != kinds[newer] or created[newer] <= created[older]:
                     continue
-                if similarity[newer] >= fit.NEAR * similarity[older] and fit.same(
-                    store.load_text(self._rows[one]), store.load_text(self._rows[other])
-                ):
+                one, other = (store.load_text(self._rows[self._numbers[at]]) for at in (older, newer))
+                if similarity[newer] >= fit.NEAR * similarity[older] and fit.same(one, other):
                     score[newer] = score[older]
                     order.remove(newer)
                     order.insert(order.index(older), newer)
@@ -287,6 +303,7 @@ class Scored(Sequence[Hit]):
 
     def gate(self) -> Json:
         """What entered, what left and why."""
+        self._order = self._read(self._order, LISTED)
         entered, left = len(self._order), len(self._passed)
         kept = set(self._passed)
         under = [at for at in self._order if at not in kept]
@@ -325,19 +342,23 @@ def _reason(mixed: float, own: float, lexical: float, named: bool) -> str:
     return f"words {lexical:.2f}" if lexical >= own / 2 else f"meaning {own:.2f}"
 
 
-def _within_budget(question: Question, passed: Sequence[Hit]) -> tuple[list[Hit], int, Json]:
+def _within_budget(question: Question, passed: Sequence[Hit]) -> tuple[list[Hit], list[str], int, Json]:
     """Gate 4: whole records only; one that does not fit is skipped, and the next may still."""
     hits: list[Hit] = []
     taken: list[Json] = []
+    lines: list[str] = []
+    now = question.moment()
     skipped: list[Json] = []
     used = 0
     for hit in passed if question.k > 0 else ():
-        cost = estimate_tokens(line(hit.record, question.moment(), hit.note))
+        told = line(hit.record, now, hit.note)
+        cost = estimate_tokens(told)
         if used + cost > question.budget:
             skipped.append({"id": hit.record.id, "tokens": cost})
             continue
         hits.append(hit)
         taken.append({"id": hit.record.id, "tokens": cost})
+        lines.append(told)
         used += cost
         if len(hits) == question.k:
             break
@@ -347,7 +368,7 @@ def _within_budget(question: Question, passed: Sequence[Hit]) -> tuple[list[Hit]
     why += f"; {rest} more were over the threshold" if rest else ""
     gate = {"name": "budget", "entered": len(passed), "left": len(hits), "why": why, "used": used}
     gate |= {"budget": question.budget, "k": question.k, "taken": taken[:LISTED]}
-    return hits, used, gate | {"skipped": skipped[:LISTED]}
+    return hits, lines, used, gate | {"skipped": skipped[:LISTED]}
 
 
 def importance(record: MemoryRecord) -> float:

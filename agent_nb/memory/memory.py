@@ -311,10 +311,11 @@ class Memory:
 
     def _fresh_index(self) -> Index:
         with self._store.reading() as db:
-            outdated = terms.outdated(db, self.user)
-        if outdated:
-            with self._writing() as db:
-                terms.renew(db, self.user)
+            if not terms.outdated(db, self.user):
+                self._index.refresh(db, self.user, self._embedder)
+                return self._index
+        with self._writing() as db:
+            terms.renew(db, self.user)
         with self._store.reading() as db:
             self._index.refresh(db, self.user, self._embedder)
         return self._index

@@ -23,6 +23,7 @@ _ENGLISH = re.compile(
     rf"\b(?:({'|'.join(_TENS)})(?:[- ]({'|'.join(list(_SMALL)[1:10])}))?|({'|'.join(_SMALL)}))\b",
     re.IGNORECASE,
 )
+_DIGIT = re.compile(r"\d")
 _COMPOUND = re.compile(r"ty[- ]|hundred|thousand|illion", re.IGNORECASE)
 _SCALED = re.compile(
     r"(?<![\w.,])(\d+(?:,\d{3})*(?:\.\d+)?)(?:[ -]?(hundred|thousand|million|billion)|([KkMB]))(?![\w])",
@@ -51,7 +52,7 @@ def as_digits(text: str) -> str:
     """`text` with its numbers as plain digits; everything else stays as it is."""
     if _COMPOUND.search(text):  # one word alone is a number by WORDS, without a search
         text = _ENGLISH.sub(_english, text)
-    if any(char.isdigit() for char in text):
+    if _DIGIT.search(text):
         text = _SCALED.sub(_scaled, text)
         text = _GROUPED.sub(lambda found: found.group().replace(",", ""), text)
     if not text.isascii():

@@ -331,9 +331,9 @@ def now() -> datetime.datetime:
     return datetime.datetime.now(datetime.UTC)
 
 
-def load_text(row: str | MemoryRecord) -> str:
-    """The text alone of a record, or of what `dump` wrote of it."""
-    return str(json.loads(row)["text"]) if isinstance(row, str) else row.text
+def load_text(row: str) -> str:
+    """The text alone of a record that `dump` wrote."""
+    return str(json.loads(row)["text"])
 
 
 def from_row(row: Json) -> MemoryRecord:

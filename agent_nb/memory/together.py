@@ -8,7 +8,7 @@ from typing import Any
 
 from . import draft, statement, teams
 from .graph import Constraint
-from .load import LISTED, NAMED, WEIGHTS, Gathered, Hit, Question, freshness, importance, row
+from .load import LISTED, NAMED, WEIGHTS, Gathered, Hit, Question, Scored, freshness, importance, row
 
 Json = dict[str, Any]
 
@@ -85,6 +85,8 @@ def _hit(question: Question, constraint: Constraint, hit: Hit | None) -> Hit:
 def marked(hits: Sequence[Hit], among: int | None = None) -> Sequence[Hit]:
     """The hits with a note where two of the first `among` contradict: a user's own word stands before the team's,
     the newer before the older."""
+    if isinstance(hits, Scored) and among is not None and not hits.has_subjects(among):
+        return hits
     by_key: dict[str, list[Hit]] = {}
     for hit in hits[:among]:
         if hit.record.subject and (key := draft.key_of(hit.record)):
