@@ -230,10 +230,11 @@ class Scored(Sequence[Hit]):
         self._index, self._numbers = index, state["number"][places].tolist()
         self._rows: dict[int, str] = {}
         self._hits: dict[int, Hit] = {}
-        order = self._read(np.lexsort((state["number"][places], -score)).tolist(), max(NEWER, 2 * question.k))
-        self._order = self._newer_first(
-            order, score, similarity, state["type"][places], state["created"][places]
-        )
+        order = np.lexsort((state["number"][places], -score)).tolist()
+        types = state["type"][places].tolist()
+        first = [at for at in order[:NEWER] if types[at] in fit.LASTING]
+        order = self._read(order, order[: question.k] + (first if len(first) > 1 else []))
+        self._order = self._newer_first(order, first, score, similarity, state, places)
         self._passed = [
             at for at in self._order if passed[at] or (at in self._newer and similarity[at] >= self.floor)
         ]
@@ -244,24 +245,22 @@ class Scored(Sequence[Hit]):
         self._why = [each.tolist() for each in (found.mixed, found.own, found.lexical, named)]
         self._low, self._rare = low, rare
 
-    def _read(self, order: list[int], most: int) -> list[int]:
-        """Get the rows of the first of `order`. What another process erased a moment ago has none, and is left out."""
-        wanted = [self._numbers[at] for at in order[:most]]
-        self._rows |= self._index.rows(number for number in wanted if number not in self._rows)
-        if all(number in self._rows for number in wanted):
-            return order
-        return [at for i, at in enumerate(order) if i >= most or self._numbers[at] in self._rows]
+    def _read(self, order: list[int], wanted: Sequence[int]) -> list[int]:
+        """Get the rows of those wanted. What another process erased a moment ago has none, and is left out."""
+        numbers = [self._numbers[at] for at in wanted]
+        self._rows |= self._index.rows(number for number in numbers if number not in self._rows)
+        gone = {at for at, number in zip(wanted, numbers, strict=True) if number not in self._rows}
+        return [at for at in order if at not in gone] if gone else order
 
     def __len__(self) -> int:
         return len(self._passed)
 
     def __getitem__(self, i: Any) -> Any:
-        last = i.indices(len(self._passed))[1] - 1 if isinstance(i, slice) else i
-        if any(self._numbers[at] not in self._rows for at in self._passed[: last + 1]):
-            self._passed = self._read(self._passed, len(self._passed))
-        return (
-            [self._hit(at) for at in self._passed[i]] if isinstance(i, slice) else self._hit(self._passed[i])
-        )
+        if isinstance(i, slice):
+            return [self[at] for at in range(*i.indices(len(self))) if at < len(self)]
+        if self._numbers[self._passed[i]] not in self._rows:
+            self._passed = self._read(self._passed, self._passed)
+        return self._hit(self._passed[i])
 
     def has_subjects(self, among: int) -> bool:
         """Whether two of the first `among` say of what they speak."""
@@ -284,11 +283,12 @@ class Scored(Sequence[Hit]):
         return " · ".join(said + ([f"{stands}: long unused"] if stands else []))
 
     def _newer_first(
-        self, order: list[int], score: Any, similarity: Any, kinds: Any, created: Any
+        self, order: list[int], first: list[int], score: Any, similarity: Any, state: Any, places: Any
     ) -> list[int]:
-        """The order with the newer of two statements about one thing before the older one, with its score."""
+        """The order with the newer of two lasting statements about one thing before the older one, with its score."""
         self._newer: set[int] = set()
-        first = [at for at in order[:NEWER] if int(kinds[at]) in fit.LASTING]
+        kinds, created = state["type"][places], state["created"][places]
+        first = [at for at in first if self._numbers[at] in self._rows]
         for i, older in enumerate(first):
             for newer in first[i + 1 :]:
                 if kinds[older] != kinds[newer] or created[newer] <= created[older]:
@@ -303,7 +303,7 @@ class Scored(Sequence[Hit]):
 
     def gate(self) -> Json:
         """What entered, what left and why."""
-        self._order = self._read(self._order, LISTED)
+        self._order = self._read(self._order, self._order[:LISTED])
         entered, left = len(self._order), len(self._passed)
         kept = set(self._passed)
         under = [at for at in self._order if at not in kept]
