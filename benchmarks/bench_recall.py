@@ -134,14 +134,18 @@ def main() -> None:
 def made(size: int) -> tuple[str, list[str], list[str], Looked]:
     """Texts of words as frequent as words are, and vectors in clusters: title, texts, questions, embedder."""
     random = np.random.default_rng(7)
-    chances = 1 / np.arange(1, WORDS + 1) ** 0.9
-    chances /= chances.sum()
+    rarer = np.cumsum(1 / np.arange(1, WORDS + 1) ** 0.9)
 
-    def text(least: int, most: int) -> str:
-        return " ".join(f"word{n}" for n in random.choice(WORDS, random.integers(least, most), p=chances))
+    def made_of(least: int, most: int, count: int) -> list[str]:
+        sizes = random.integers(least, most, count)
+        words = np.searchsorted(rarer, random.random(sizes.sum()) * rarer[-1]).tolist()
+        ends = np.cumsum(sizes).tolist()
+        return [
+            " ".join(f"word{n}" for n in words[e - s : e]) for s, e in zip(sizes.tolist(), ends, strict=True)
+        ]
 
-    texts = list(dict.fromkeys(text(6, 25) for _ in range(size + SINGLE)))
-    questions = list(dict.fromkeys(text(4, 11) for _ in range(ROUNDS[size < 100_000])))
+    texts = list(dict.fromkeys(made_of(6, 25, size + SINGLE)))
+    questions = list(dict.fromkeys(made_of(4, 11, ROUNDS[size < 100_000])))
     centres = random.standard_normal((CLUSTERS, DIM)).astype(np.float32)
     cloud = centres[random.integers(0, CLUSTERS, len(texts) + len(questions))]
     cloud += np.float32(0.7) * random.standard_normal(cloud.shape, np.float32)
