@@ -41,8 +41,8 @@ class Meaning:
     """How near each place is to a question in meaning, from above until it is settled.
 
     Args:
-        vector: of the question. low, high: cosines of unrelated texts and of equal ones, which give nothing and all. trust:
-            how far the embedder is relied on, 0…1.
+        vector: of the question. low, high: cosines of unrelated texts and of equal ones.
+        trust: how far the embedder is relied on, 0…1.
     """
 
     def __init__(self, index: Index, vector: Any, low: float, high: float, trust: float = 1) -> None:
