@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import dataclasses
 import datetime
 from typing import Any
@@ -58,11 +59,11 @@ class MemoryRecord:
 
     def to_dict(self) -> dict[str, Any]:
         """Plain JSON values; times as ISO 8601 text."""
-        row = dataclasses.asdict(self)
+        row: dict[str, Any] = {name: getattr(self, name) for name in self.__dataclass_fields__}
         for name in ("created", "recorded", "last_access", "expires"):
             row[name] = row[name].isoformat() if row[name] is not None else None
         return row | {
             "tags": list(self.tags),
             "entities": list(self.entities),
-            "evidence": list(self.evidence),
+            "evidence": copy.deepcopy(list(self.evidence)),
         }
