@@ -246,12 +246,21 @@ def find(table: Table, named: list[Column], source: str) -> Steps:
     if not choices:
         return None
     column = _the_one(table, choices, bool(named))
-    raw = own(column.name)
+    raw = _clock(column)
     length = f"LENGTH(CAST({raw} AS VARCHAR))"
     looks = "" if column.kind == "date" else f", MIN({length}) AS shortest, MAX({length}) AS longest"
     picks = f"MIN({raw}) AS earliest, MAX({raw}) AS latest{looks}"
     probe = yield from _probe(table, column.name, picks, source)
     return _read(column, table, *_range(probe), probe)
+
+
+def _clock(column: Column) -> str:
+    """The column as its own clock shows it: midnight is where the user's frame has it, not where the server is."""
+    raw = own(column.name)
+    if column.zone[:1] in ("+", "-"):
+        hours, minutes = column.zone.split(":")
+        return f"({raw} AT TIME ZONE 'UTC' + INTERVAL '{int(hours) * 60 + int(hours[0] + minutes)} minutes')"
+    return f"({raw} AT TIME ZONE {literal(column.zone)})" if column.zone else raw
 
 
 def _the_one(table: Table, choices: list[Column], named: bool) -> Column:
@@ -304,7 +313,7 @@ def _range(probe: Json) -> tuple[str, str]:
 
 def _read(column: Column, table: Table, first: str, last: str, probe: Json) -> Axis:
     """The axis of one column, by what its extremes look like. Raises Unclear where they cannot be read."""
-    raw, name, in_duck = own(column.name), column.name, not table.database
+    raw, name, in_duck = _clock(column), column.name, not table.database
     row = (probe.get("rows") or [[]])[0]
     even = len(row) < 4 or row[2] == row[3]
     text = raw if column.kind == "text" and not column.mixed else f"CAST({raw} AS VARCHAR)"

@@ -10,7 +10,7 @@ from typing import Any
 from . import lexicon
 from .reading import Raw, Unclear
 from .schema import Column, Table
-from .text import TAKEN, literal, own, quote
+from .text import LETTER, TAKEN, english, literal, own, quote
 from .wording import Steps
 
 Json = dict[str, Any]
@@ -20,6 +20,7 @@ _NOT = re.compile(
 )
 _ONLY = re.compile(r"(?:\bonly(?: for| in| from| at)?(?: the)?|\bjust(?: for)?|只看|只要|只|仅)[\s\x01]*$")
 _FROM = re.compile(r"\b(?:from|out of|leaving|departing(?: from)?|departed)[\s\x01]*$|从[\s\x01]*$")
+_TOKEN = re.compile(rf"{LETTER}(?:{LETTER}|[&./'+-])*")
 _TO = re.compile(r"\b(?:to|into|arriving (?:in|at)|toward)[\s\x01]*$|(?:到|飞往|飞)[\s\x01]*$")
 
 
@@ -130,7 +131,7 @@ def ground(raw: Raw, fact: Table, joinable: dict[str, Join]) -> Steps:
 
 def _grams(raw: Raw) -> dict[str, tuple[int, int]]:
     """Runs of up to four words that may be a value, with where they stand."""
-    tokens = [(m.group(), *m.span()) for m in re.finditer(r"[a-z0-9][a-z0-9_&./'-]*", raw.text.low)]
+    tokens = [(m.group(), *m.span()) for m in _TOKEN.finditer(raw.text.low)]
     found: dict[str, tuple[int, int]] = {}
     for size in (5, 4, 3, 2, 1):
         for i in range(len(tokens) - size + 1):
@@ -144,17 +145,11 @@ def _grams(raw: Raw) -> dict[str, tuple[int, int]]:
             shouted = written.isupper() and len(written) > 1 and not raw.text.original.isupper()
             capital = bool(re.search(r"[A-Z0-9]", written)) and (start > 0 or shouted)
             acted = size == 1 and gram in lexicon.VALUE_LIKE
-            content = [
-                w for w in re.findall(r"[a-z0-9][a-z0-9_&./'-]*", opened) if w not in lexicon.STOPWORDS
-            ]
+            content = [w for w in _TOKEN.findall(opened) if w not in lexicon.STOPWORDS]
             marked = bool(re.search(r"(?<![A-Za-z])[A-Z](?![A-Za-z])", written)) and start > 0
-            named = size > 1 and not re.search(r"[a-z0-9]", opened) and _all_columns(raw, start, end)
+            named = size > 1 and not re.search(LETTER, opened) and _all_columns(raw, start, end)
             if not (
-                content
-                or (marked and re.search(r"[a-z0-9]", opened))
-                or (capital and plain)
-                or named
-                or acted
+                content or (marked and re.search(LETTER, opened)) or (capital and plain) or named or acted
             ):
                 continue
             if size == 1 and TAKEN in opened:
@@ -236,15 +231,11 @@ def _placed(
         ]
     loose = [(c, v, n) for c, v, exact, n in hits if not exact]
     taken = [(v.start, v.end) for v in found]
-    for match in re.finditer(r"[\u3400-\u9fff]{2,}|[a-z0-9][a-z0-9_&-]{2,}", raw.text.rest):
+    for match in re.finditer(rf"[\u3400-\u9fff]{{2,}}|{LETTER}(?:{LETTER}|[&-]){{2,}}", raw.text.rest):
         span = match.span()
         if match.group() in lexicon.STOPWORDS or any(span[0] < b and a < span[1] for a, b in taken):
             continue
-        inside = [
-            h
-            for h in loose
-            if re.search(rf"(?<![a-z0-9]){re.escape(match.group())}(?![a-z0-9])", h[1].lower())
-        ]
+        inside = [h for h in loose if re.search(english(re.escape(match.group())), h[1].lower())]
         if len({v for _, v, _ in inside}) > 1:
             listed = ", ".join(dict.fromkeys(v for _, v, _ in inside[:6]))
             raise Unclear(

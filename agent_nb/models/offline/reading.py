@@ -83,7 +83,7 @@ def _odd_columns(text: Text, every: list[schema.Column]) -> list[Mention]:
         if low not in lexicon.STOPWORDS | _OPERATIONS:
             continue
         cue = r"by|per|each|every|which|across|average|mean|total|sum of|median|highest|lowest|maximum|minimum|max|min"
-        for match in text.find(rf"(?<![a-z0-9_])(?:{cue})\s+(?P<name>{re.escape(low)}s?)(?![a-z0-9_])"):
+        for match in text.find(english(rf"(?:{cue})\s+(?P<name>{re.escape(low)}s?)")):
             start, end = match.span("name")
             columns = tuple(c for c in every if c.name == name)
             found.append(Mention(text.original[start:end], start, end, columns, 4, schema.signature(name)))

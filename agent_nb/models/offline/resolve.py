@@ -13,7 +13,7 @@ from .query import Dimension, Measure, Query
 from .reading import Raw, Unclear
 from .roles import Slots
 from .schema import Table, parts
-from .text import TAKEN, english, is_chinese, quote
+from .text import LETTER, TAKEN, english, is_chinese, quote
 from .wording import Steps
 
 Json = dict[str, Any]
@@ -297,9 +297,7 @@ def _where(raw: Raw, d: Dimension, order: dict[str, int]) -> int:
 
 
 def _mark_markers(raw: Raw) -> None:
-    raw.text.take_all(
-        english(r"(?:per|by|each|every|across)\s+(?:the\s+)?(?=\x01)").replace("(?![a-z0-9_])", "")
-    )
+    raw.text.take_all(rf"(?<!{LETTER})(?:per|by|each|every|across)\s+(?:the\s+)?(?=\x01)")
     raw.text.take_all(english(r"only|just") if raw.want.n or follows(raw.text.original) else r"x^")
     raw.text.take_all(r"instead")
 

@@ -7,7 +7,7 @@ import re
 from typing import Any
 
 from . import lexicon
-from .text import Text, fold, quote
+from .text import Text, english, fold, quote
 
 Json = dict[str, Any]
 
@@ -41,6 +41,15 @@ class Column:
     def whole(self) -> bool:
         """Whether it holds whole numbers only, by its type."""
         return bool(re.search(r"int", self.dtype.lower()))
+
+    @property
+    def zone(self) -> str:
+        """Time zone of its clock ("Europe/Berlin", "+02:00"), "" where it has none."""
+        match = re.search(
+            r"(?:, |tz=|time_zone=')(?:UTC(?=[+-]))?(?P<zone>[A-Z]\w+(?:/[\w+-]+)*|[+-]\d\d:\d\d)['\])]",
+            self.dtype,
+        )
+        return match["zone"] if match else ""
 
     @property
     def mixed(self) -> bool:
@@ -226,7 +235,7 @@ def literal_mentions(text: Text, every: list[Column]) -> list[Mention]:
         if len(low) < 2 or not (chinese or re.search(r"[\W_]|[a-z][A-Z]", name)):
             continue
         pattern = re.escape(low).replace(r"\ ", r"[\s_]+").replace("_", r"[\s_]")
-        for match in text.find(pattern if chinese else rf"(?<![a-z0-9_]){pattern}(?![a-z0-9_])"):
+        for match in text.find(pattern if chinese else english(pattern)):
             columns = tuple(c for c in every if c.name == name)
             text.mark(*match.span())
             found.append(

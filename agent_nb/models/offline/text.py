@@ -8,7 +8,8 @@ from collections.abc import Iterable
 from . import lexicon
 
 TAKEN = "\x01"
-_WORD = re.compile(r"[^\W\d_][\w]*(?:'s)?|_\w+|\d+(?:\.\d+)?\w*")
+LETTER = r"[^\W\u3400-\u9fff\uf900-\ufaff]"
+"""A letter, digit or _ of any script but Chinese, which has no blanks between words: é, ü and я are letters too."""
 
 
 def fold(text: str) -> str:
@@ -26,7 +27,7 @@ def fold(text: str) -> str:
 
 def english(pattern: str) -> str:
     """The pattern as whole words; Chinese characters may stand right beside it."""
-    return rf"(?<![a-z0-9_])(?:{pattern})(?![a-z0-9_])"
+    return rf"(?<!{LETTER})(?:{pattern})(?!{LETTER})"
 
 
 class Text:
@@ -65,11 +66,11 @@ class Text:
         known |= {w for w in vocabulary if w and any(map(lexicon.is_cjk, w))}
         longest = max(map(len, known))
         found = []
-        for run in re.finditer(r"[\u3400-\u9fff]+|[a-z_0-9.'&]+", self.rest):
+        for run in re.finditer(rf"[\u3400-\u9fff]+|(?:{LETTER}|[.'&])+", self.rest):
             if lexicon.is_cjk(run.group()[0]):
                 found += _segment(run.group(), run.start(), known, longest)
             else:
-                for word in re.finditer(r"[a-z0-9_&]+(?:\.\d+)?(?:'(?=[a-rt-z])[a-z]+)?", run.group()):
+                for word in re.finditer(rf"(?:{LETTER}|&)+(?:\.\d+)?(?:'(?=[a-rt-z])[a-z]+)?", run.group()):
                     found.append((word.group(), run.start() + word.start(), run.start() + word.end()))
         return found
 
@@ -80,7 +81,7 @@ class Text:
             if len(word) > 1:
                 rest = rest.replace(word, " " * len(word))
         words = []
-        for match in re.finditer(r"[\u3400-\u9fff]+|[a-z0-9_&%$]+(?:[.'][a-z0-9]+)*", rest):
+        for match in re.finditer(rf"[\u3400-\u9fff]+|(?:{LETTER}|[&%$])+(?:[.']{LETTER}+)*", rest):
             word = match.group()
             if lexicon.is_cjk(word[0]):
                 word = "".join(" " if c in lexicon.ZH_STOP else c for c in word)
