@@ -94,6 +94,11 @@ def _answer(query: Query, tables: list[Table], names: set[str], say: Words) -> S
             f"I see the table {query.table.name} ({', '.join(c.name for c in query.table.columns[:20])}), but which number do you want, and as total, mean or count?",
             f"表 {query.table.name} 有这些列：{', '.join(c.name for c in query.table.columns[:20])}。要看哪个数，求和、平均还是计数？",
         )
+    if query.having and not query.dims:
+        raise Unclear(
+            f"{query.having_label} of what? Name the column whose values shall be counted one by one.",
+            f"{query.having_label}：是哪一列的每个值？",
+        )
     if query.having and not query.stat and not query.measures:
         query.stat = "count"
     if want.change or (want.against and len(query.periods) == 2):

@@ -29,6 +29,15 @@ def missing(query: Query, say: Words) -> Steps:
         return nothing(query, say)
     rows_all = number(found[0]["rows_in_all"])
     holes = [r for r in found if r["missing"]]
+    blank = [f"{r['column_name']} ({number(r['blank'])})" for r in found if r["blank"]]
+    if blank:
+        listed = ", ".join(blank)
+        query.notes.append(
+            (
+                f"texts that are empty or blanks only are not counted as missing: {listed}",
+                f"空白文本未计入缺失：{listed}",
+            )
+        )
     if not holes:
         return say(
             f"No missing values in {query.table.name}{scope(query, say)}: {len(columns)} columns, {rows_all} rows.",

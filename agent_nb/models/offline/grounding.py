@@ -220,6 +220,8 @@ def _placed(
             if low in spellings(gram):
                 spans.setdefault(grams[gram], []).append((column, value, n))
         for match in re.finditer(re.escape(low), raw.text.rest) if re.search(r"[\u3400-\u9fff]", low) else []:
+            if low in lexicon.ZH_STOP and not _named_before(raw, column, match.start()):
+                continue  # 是 is a value only where its column stands before it
             spans.setdefault(match.span(), []).append((column, value, n))
     for span in sorted(spans, key=lambda s: s[0] - s[1]):
         if any(span[0] < v.end and v.start < span[1] for v in found):
@@ -255,6 +257,11 @@ def _placed(
         raw.text.mark(v.start, v.end)
         _drop_mentions(raw, v)
     return sorted(found, key=lambda v: v.start)
+
+
+def _named_before(raw: Raw, column: Column, start: int) -> bool:
+    """Whether the column is named right before: "是否复诊为是"."""
+    return any(column in m.columns and 0 <= start - m.end <= 2 for m in raw.mentions)
 
 
 def _one(raw: Raw, span: tuple[int, int], options: list[tuple[Column, str, int]]) -> Value:

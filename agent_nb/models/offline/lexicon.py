@@ -169,7 +169,9 @@ STOPWORDS = words(
     """
 )
 
-VALUE_LIKE = words("sell sells sold bought arrived departed left operated used")
+VALUE_LIKE = words(
+    "sell sells sold bought arrived departed left operated used out present included short made"
+)
 """Stop words that may be values all the same ("sell" and "buy" as the two sides of a trade)."""
 
 ZH_STOP = sorted(

@@ -190,6 +190,7 @@ def _slots(raw: Raw, table: Table, joinable: dict[str, grounding.Join]) -> Steps
     extra = Slots()
     weekdays = _weekdays(raw, table)
     roles.numbered(raw, table, extra)
+    roles.dated(raw, table, extra)
     roles.words_for_ends(raw, table, extra)
     roles.opposites(raw, table, extra)
     values = yield from grounding.ground(raw, table, joinable)

@@ -6,7 +6,7 @@ from __future__ import annotations
 import dataclasses
 import re
 
-from . import lexicon
+from . import lexicon, periods
 from .conditions import Comparison
 from .grounding import Join, Value, expression
 from .query import Dimension, Measure
@@ -182,6 +182,17 @@ def _role(raw: Raw, m: Mention, table: Table, joinable: dict[str, Join], s: Slot
         s.outer = Dimension(sql, column.name, "", (column.name,))
         s.dims.append(s.outer)
         return
+    if (
+        column.is_measure
+        and s.measures
+        and re.search(r"\bper[\s\x01]*$|每[\s\x01]*$", raw.text.low[: m.start])
+    ):
+        raise Unclear(
+            f"{s.measures[-1].label} per {column.name} is a ratio, and which one (of the totals, or row by row) "
+            "changes the result; shall I take one of the two columns?",
+            f"{s.measures[-1].label} 与 {column.name} 之比有几种算法，结果不同；要看其中哪一列？",
+            (m.text,),
+        )
     if column.is_measure and (ordering or not _by(raw, m)):
         s.measures.append(Measure(sql, column.name, (column,)))
         return
@@ -195,17 +206,34 @@ def _role(raw: Raw, m: Mention, table: Table, joinable: dict[str, Join], s: Slot
         s.measures.append(Measure(sql, column.name, (column,)))
         s.stat = "distinct"
         return
-    if column.is_id and not grouped and not raw.want.direction:
+    if column.is_id and not grouped and not raw.want.direction and not s.having[0]:
         s.rows = True
         return
     stated = any(0 <= m.start - end <= 2 for _, _, end in raw.want.stats)
     if column.kind == "number" and not grouped and not column.is_id and stated and not s.measures:
+        if column.names and raw.want.stat not in ("min", "max", "median"):
+            raise Unclear(
+                f"{column.name} names things by numbers, so a {raw.want.stat} of it means nothing; which other column?",
+                f"{column.name} 是编号，求{raw.want.stat}没有意义；要看哪一列？",
+                (m.text,),
+            )
         s.measures.append(Measure(sql, column.name, (column,)))
         return
+    if not grouped and not raw.want.direction and not raw.want.change:
+        if column.kind == "number" and not column.is_id and m.quality == 1:
+            raise Unclear(
+                f'what about "{m.text}" ({column.name})? Say "by {column.name}", or which value of it.',
+                f"“{m.text}”（{column.name}）要怎么用：按它分组，还是取哪个值？",
+                (m.text,),
+            )
+        if _HEAD_NOUN.search(raw.text.rest[: m.start]) and m.text.lower().endswith("s"):
+            s.rows = True
+            return
     name_sql, named = _label(column, table, joinable)
     s.dims.append(Dimension(sql, column.name, name_sql, (column.name,), named))
 
 
+_HEAD_NOUN = re.compile(r"\b(?:of|for|from|in|at)\s+(?:the |all )?\x01+[\s\x01]*$")
 _ENTITIES = lexicon.words("customer order user employee invoice transaction patient student")
 
 
@@ -557,6 +585,40 @@ def numbered(raw: Raw, table: Table, s: Slots) -> None:
             continue
         kept.append(m)
     raw.mentions = kept
+
+
+def dated(raw: Raw, table: Table, s: Slots) -> None:
+    """Years right behind a column of years that is not the time of the rows: "built after 1990"."""
+    for m in list(raw.mentions):
+        own_columns = [c for c in m.columns if c.table == table.name]
+        column = own_columns[0] if len(own_columns) == 1 else None
+        if (
+            column is None
+            or column.kind != "number"
+            or "year" not in column.signature
+            or column.signature == {"year"}
+        ):
+            continue
+        said: list[periods.Mention] = []
+        for p in raw.periods:
+            gap = raw.text.low[said[-1].end if said else m.end : p.start]
+            joint = (
+                r"\s*(?:and|to|until|or|-|和|到|至)\s*"
+                if said
+                else r"\s*(?:in|after|before|since|between|from|of|is|=|在|于|是|为)?\s*"
+            )
+            if p.period.unit == "year" and p.period.year and re.fullmatch(joint, gap):
+                said.append(p)
+        if not said or len(said) > 2:
+            continue
+        raw.periods = [p for p in raw.periods if p not in said]
+        raw.mentions.remove(m)
+        first, after = said[0].period.bounds()[0].year, said[-1].period.bounds()[1].year
+        low = f"{own(column.name)} >= {first}" if first > 1 else ""
+        high = f"{own(column.name)} < {after}" if after < 9999 else ""
+        label = " … ".join(p.period.label for p in said)
+        s.filters.append((column.name, " AND ".join(x for x in (low, high) if x), f"{column.name} {label}"))
+        s.rows = True
 
 
 def risky(raw: Raw) -> list[str]:

@@ -71,6 +71,11 @@ class Column:
         return self.kind == "number" and bool(self.signature) and self.signature <= _ENTITIES and single
 
     @property
+    def names(self) -> bool:
+        """Whether its numbers stand for things (a postcode, a customer's number): no sum or mean of them has a meaning."""
+        return self.is_id or self.is_entity or bool(self.signature & _CATEGORIES - {"weekday"})
+
+    @property
     def is_measure(self) -> bool:
         """Whether it is a number that can be summed or averaged."""
         clock = {"year", "month", "day", "hour", "minute", "quarter", "week", "latitude", "longitude"}

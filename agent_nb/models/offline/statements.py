@@ -213,7 +213,7 @@ def missing(query: Query, columns: list[Column]) -> str:
     """A row a column: missing values, rows, share; most missing first."""
     source = f"{query.source}{query.conditions(period_filter(query))}"
     parts = [
-        f"SELECT {literal(c.name)} AS column_name, COUNT(*) - COUNT({own(c.name)}) AS missing, "
+        f"SELECT {literal(c.name)} AS column_name, COUNT(*) - COUNT({own(c.name)}) AS missing, {_blank(c)} AS blank, "
         f"COUNT(*) AS rows_in_all FROM {source}"
         for c in columns
     ]
@@ -221,8 +221,14 @@ def missing(query: Query, columns: list[Column]) -> str:
     return (
         f"WITH gaps AS (\n{union}\n)\nSELECT *, 100.0 * missing / NULLIF(rows_in_all, 0) AS missing_pct,\n"
         "  COUNT(*) FILTER (WHERE missing > 0) OVER () AS with_missing, SUM(missing) OVER () AS missing_in_all\n"
-        "FROM gaps\nORDER BY missing DESC, column_name\nLIMIT 50"
+        "FROM gaps\nORDER BY missing DESC, blank DESC, column_name\nLIMIT 50"
     )
+
+
+def _blank(column: Column) -> str:
+    """How many texts of a column are empty or blanks only: no NULL, and yet nothing."""
+    text = f"CAST({own(column.name)} AS VARCHAR)" if column.mixed else own(column.name)
+    return f"COUNT(*) FILTER (WHERE trim({text}) = '')" if column.kind == "text" else "0"
 
 
 def outliers(query: Query) -> str:
