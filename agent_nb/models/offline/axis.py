@@ -413,7 +413,9 @@ def _choices(table: Table) -> list[Column]:
         dates = [
             c
             for c in table.columns
-            if c.kind == "text" and c.signature & {"date", "month"} and not c.signature & {"id", "name"}
+            if c.kind == "text"
+            and c.signature & {"date", "month", "week"}
+            and not c.signature & {"id", "name"}
         ]
     if not dates:
         dates = [

@@ -66,6 +66,10 @@ def parse(text: Text) -> list[Comparison]:
         years = [n for n in (match["num"], match["num2"]) if re.fullmatch(r"(?:19|20)\d\d", n)]
         if len(years) < 2:
             found.append(_made(text, match, "between"))
+    for match in text.find(
+        rf"(?:在|介于)?{_NUM}{_UNIT}(?:到|至|和|与|-|~)(?P<num2>\d[\d,]*(?:\.\d+)?){_UNIT}之间"
+    ):
+        found.append(_made(text, match, "between"))
     for operator, en, zh in _OPS:
         pattern = rf"(?:(?<![a-z])(?:{en})|{zh})\s*{_NUM}{_UNIT}(?![\d-])"
         for match in text.find(pattern):

@@ -152,7 +152,7 @@ def _grams(raw: Raw) -> dict[str, tuple[int, int]]:
                 content or (marked and re.search(LETTER, opened)) or (capital and plain) or named or acted
             ):
                 continue
-            if size == 1 and TAKEN in opened:
+            if size == 1 and TAKEN in opened and not re.search(r"\d[/+-]", gram):  # but "2023/24", "50+"
                 continue
             if "," in gram or (plain and not acted and not (capital and written.upper() == written)):
                 continue
@@ -301,6 +301,12 @@ def _by_cue(
             cued = [o for o in options if part in o[0].signature or o[0].name.lower() == word]
             if len(cued) == 1:
                 return cued
+    measured = {
+        p for m in raw.mentions for c in m.columns if c.is_measure for p in c.signature
+    } - lexicon.WEAK
+    kin = [o for o in options if o[0].signature & measured]  # "home goals of Ajax": the home team
+    if len(kin) == 1:
+        return kin
     if options[0][2] >= 100 * options[1][2]:
         return options[:1]
     return options
@@ -325,4 +331,6 @@ def _drop_mentions(raw: Raw, v: Value) -> None:
             continue
         kept.append(m)
     raw.mentions = kept
+    raw.periods = [p for p in raw.periods if not (p.start < v.end and v.start < p.end)]
+    raw.comparisons = [c for c in raw.comparisons if not (c.start < v.end and v.start < c.end)]
     raw.table_nouns = [n for n in raw.table_nouns if not (n[1] < v.end and v.start < n[2])]

@@ -30,7 +30,7 @@ gross: gross
 salary: salary salaries pay wage wages compensation 工资 薪资 薪水 薪酬 月薪
 bonus: bonus bonuses 奖金
 age: age ages 年龄
-score: score scores rating ratings grade 评分 分数 得分 成绩
+score: score scores rating ratings grade csat satisfaction 评分 分数 得分 成绩 满意度
 stock: stock inventory 库存
 balance: balance 余额
 delay: delay delays delayed lateness 延误 晚点 延迟
@@ -99,7 +99,7 @@ hire: hire hired hiring joined 入职
 ship: ship shipped shipping shipment delivery delivered 发货 配送
 birth: birth born 出生
 date: date dates dt 日期
-time: time times timestamp 时间
+time: time times timestamp ts 时间
 year: year years yr 年份 年度
 month: month months mon 月份
 day: day days 日
@@ -140,7 +140,7 @@ MEASURES = ADDITIVE | INTENSIVE | {"net", "gross"}
 
 WEAK = words(
     """
-    id name code no num number nr usd eur cny rmb gbp c f kg km m cm mm s ms kwh kw pct percent unit
+    id name code no num number nr usd eur cny rmb gbp c f kg km m cm mm s ms kwh kw mwh mw gwh pct percent unit
     total sum value val the of in full 元 万元 度 annual 年 名 期
     """
 )

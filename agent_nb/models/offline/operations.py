@@ -30,7 +30,7 @@ _STATS = [
     (
         "count",
         english("how many|number of|count of|counts?(?: the)?|no\\. of")
-        + "|head ?count|有?多少[个条笔架班名人次家位单]|有几[个条笔家]|次数|总数量?(?=是)|计数|个数|笔数|条数|班次",
+        + "|head ?count|有?多少[个条笔架班名人次家位单]|有?几[个条笔家次]|人次|次数|总数量?(?=是)|计数|个数|笔数|条数|班次",
     ),
     (
         "total",
@@ -40,7 +40,7 @@ _STATS = [
     (
         "share",
         english("shares?|percentages?|percent|proportions?|fractions?")
-        + "|占比?|比例|百分比|份额|占了?多少|百分之几",
+        + r"|(?<![\d.])%|占比?|比例|百分比|份额|占了?多少|百分之几",
     ),
 ]
 
@@ -95,6 +95,11 @@ class Wanted:
     over_average: bool = False
     quality: str = ""
     versus: bool = False
+
+    @property
+    def checks(self) -> bool:
+        """Whether the columns themselves are to be looked at, not a statistic."""
+        return self.missing or self.outliers or self.correlation or self.distribution
 
     def says(self, stat: str) -> bool:
         """Whether the statistic is among those named."""

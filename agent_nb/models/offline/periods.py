@@ -9,7 +9,7 @@ import re
 
 from .text import Text, english
 
-_NAMES = [
+NAMES = [
     "january",
     "february",
     "march",
@@ -50,7 +50,7 @@ _UNITS_ZH = {
     "年": "year",
 }
 _WORDS = {w: i for i, w in enumerate("two three four five six seven".split(), 2)} | {"ten": 10, "twelve": 12}
-MONTH_NUMBERS = {name[:3]: i for i, name in enumerate(_NAMES, 1)}
+MONTH_NUMBERS = {name[:3]: i for i, name in enumerate(NAMES, 1)}
 
 
 @dataclasses.dataclass(frozen=True)

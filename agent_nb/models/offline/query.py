@@ -14,12 +14,14 @@ from .text import OWN, own
 
 @dataclasses.dataclass(frozen=True)
 class Measure:
-    """A number to aggregate. `sql` "" means rows; `predicate` makes it the share of rows where it holds."""
+    """A number to aggregate. `sql` "" means rows; `predicate` makes it the share of rows where it holds; `stat`: its
+    own statistic, where it is not the query's."""
 
     sql: str
     label: str
     columns: tuple[Column, ...] = ()
     predicate: str = ""
+    stat: str = ""
 
 
 @dataclasses.dataclass(frozen=True)

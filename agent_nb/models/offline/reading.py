@@ -66,6 +66,8 @@ def read(goal: str, tables: list[Table], defined: list[definitions.Definition]) 
     plain = [n for t in tables if re.search(r"[_\d.]", t.name) for n in _named_in_full(text, t)]
     every = [c for t in tables for c in t.columns]
     literal = _odd_columns(text, every) + schema.literal_mentions(text, every)
+    if not any(c.kind == "date" for c in every):
+        literal += _period_columns(text, every)
     compared = conditions.parse(text)
     times = periods.parse(text)
     want = operations.read(text)
@@ -88,6 +90,25 @@ def _odd_columns(text: Text, every: list[schema.Column]) -> list[Mention]:
             columns = tuple(c for c in every if c.name == name)
             found.append(Mention(text.original[start:end], start, end, columns, 4, schema.signature(name)))
             text.mark(start, end)
+    return found
+
+
+def _period_columns(text: Text, every: list[schema.Column]) -> list[Mention]:
+    """Columns that are periods themselves ("Jan", "2023", "Q1", "3月"), of a table with a column for each of them."""
+    found = []
+    for name in {c.name for c in every if c.kind == "number"}:
+        low = name.lower()
+        month = periods.MONTH_NUMBERS.get(low[:3]) if low[:3] == low or low in periods.NAMES else None
+        if not (month or re.fullmatch(r"(?:19|20)\d\d|[qh][1-4]|\d{1,2}月", low)):
+            continue
+        spelt = f"{low}|{periods.NAMES[month - 1]}" if month else low
+        columns = tuple(c for c in every if c.name == name)
+        for match in text.take_all(english(spelt) if low[-1] != "月" else rf"(?<!\d){low}"):
+            found.append(
+                Mention(
+                    text.original[slice(*match.span())], *match.span(), columns, 4, schema.signature(name)
+                )
+            )
     return found
 
 
@@ -166,7 +187,7 @@ def candidates(raw: Raw, table: Table, joins: dict[str, Any]) -> int | None:
         own = [c for c in m.columns if c.table == table.name]
         far = [c for c in m.columns if c.table in joins]
         if own:
-            score += 4
+            score += 5 if m.concepts == table_concepts(table) else 4
         elif far and any(c.is_measure for c in far) and not is_group(raw, m):
             return None
         elif far:

@@ -13,7 +13,7 @@ from .query import Dimension, Measure, Query
 from .reading import Raw, Unclear
 from .roles import Slots
 from .schema import Table, parts
-from .text import LETTER, TAKEN, english, is_chinese, quote
+from .text import LETTER, TAKEN, english, is_chinese, own, quote
 from .wording import Steps
 
 Json = dict[str, Any]
@@ -191,6 +191,8 @@ def _slots(raw: Raw, table: Table, joinable: dict[str, grounding.Join]) -> Steps
     weekdays = _weekdays(raw, table)
     roles.numbered(raw, table, extra)
     roles.dated(raw, table, extra)
+    roles.absent(raw, table, extra)
+    roles.verbs(raw, table)
     roles.words_for_ends(raw, table, extra)
     roles.opposites(raw, table, extra)
     values = yield from grounding.ground(raw, table, joinable)
@@ -378,7 +380,8 @@ def _time(raw: Raw, slots: Slots, table: Table, query: Query) -> Steps:
     needs = bool(
         by_weekday or on_days or raw.periods or want.grain or want.trend or want.against or want.range
     )
-    if not needs and not (want.change and not any((want.correlation, want.missing, want.outliers))):
+    beside = want.change == "any" and slots.several and not want.why  # "leads vs juniors"
+    if not needs and not (want.change and not want.checks and not (beside and not _timed(table))):
         return
     query.axis = yield from axes.find(table, list(dict.fromkeys(slots.dates)), table.sql)
     if query.axis is None:
@@ -401,6 +404,13 @@ def _time(raw: Raw, slots: Slots, table: Table, query: Query) -> Steps:
                 )
             )
     _spans(raw, completed, query)
+
+
+def _timed(table: Table) -> bool:
+    """Whether a column may be the time of the rows."""
+    return any(
+        c.kind == "date" or c.signature & {"date", "month", "year", "time", "day"} for c in table.columns
+    )
 
 
 def _spans(raw: Raw, completed: list[Any], query: Query) -> None:
@@ -496,6 +506,11 @@ def _decide(raw: Raw, slots: Slots, query: Query) -> None:
         query.measures = []
     if query.measures and not query.stat:
         _default_stat(query)
+    summed = [c for c in query.table.columns if c.is_measure and c.signature == {"total"}]
+    if (
+        query.stat in ("total", "share") and not query.measures and len(summed) == 1
+    ):  # "total by region", with a column Total
+        query.measures = [Measure(own(summed[0].name), summed[0].name, (summed[0],))]
     if query.stat == "total" and not query.measures and slots.rows:
         query.stat = "count"
 
@@ -547,6 +562,14 @@ def _default_stat(query: Query) -> None:
             query.stat = "max" if want.direction == "desc" else "min"
             return
         query.stat = "total"
+    elif want.extreme in ("most", "fewest", "least", "最多", "最少"):
+        query.stat = "total"
+    elif len(query.measures) == 1 and not (
+        want.direction or want.quality or want.change or want.grain or want.trend
+    ):
+        query.stat = "total"
+        query.measures = [measure, dataclasses.replace(measure, stat="mean")]
+        query.notes.append(("no statistic was named, so both are shown", "没有指定统计方式，两种都列出"))
     else:
         raise Unclear(
             f"shall I take the total, the mean or the maximum of {measure.label}?",

@@ -30,6 +30,7 @@ class Slots:
     stat: str = ""
     outer: Dimension | None = None
     weekdays: tuple[bool, str, str] = (False, "", "")
+    things: list[Measure] = dataclasses.field(default_factory=list)
     several: list[Dimension] = dataclasses.field(default_factory=list)
     notes: list[tuple[str, str]] = dataclasses.field(default_factory=list)
 
@@ -51,13 +52,17 @@ def assign(raw: Raw, table: Table, joinable: dict[str, Join], values: list[Value
             s.rows = True
     _terms(raw, table, s)
     _filters(values, table, joinable, s)
+    s.rows = s.rows or bool(compared or (s.filters and raw.comparisons))
+    if s.things and not s.measures and not raw.want.stats and not s.having[0] and not raw.want.checks:
+        s.measures, s.stat = s.things[:1], "distinct"  # "customers by region": each of them once
+        s.several = s.several if raw.want.change else []
     if len({m.sql for m in s.measures}) != len(s.measures):
         s.measures = list({m.sql: m for m in s.measures}.values())
     return s
 
 
 _NEGATED = re.compile(
-    r"(?:\b(?:not|never|non|isn't|aren't|wasn't|weren't|without)(?: been| yet)?[\s-]*|不是|没有被?|未被?|不|非)$"
+    r"(?:\b(?:not|never|non|isn't|aren't|wasn't|weren't|without|no)(?: been| yet| on| in| an?| any)?[\s-]*|不是|没有被?|未被?|不|非)$"
 )
 _SAID_OF = re.compile(
     r"(?:\b(?:is|are|was|were|been|being|get|got|has|have|not|never|that|who)[\s-]*|[是被为不未非])$"
@@ -84,6 +89,10 @@ def _flag(raw: Raw, m: Mention, table: Table, values: list[Value], s: Slots) -> 
     sql = f"NOT {own(column.name)}" if negative else own(column.name)
     label = f"not {column.name}" if negative else column.name
     s.rows = True
+    if rate := re.match(r"\s+rates?(?![a-z])|率", raw.text.low[m.end :]):  # "churn rate"
+        raw.text.mark(m.end, m.end + rate.end())
+        want.stats = [x for x in want.stats if x[0] != "mean"] + [("share", m.end, m.end + rate.end())]
+        s.stat = want.stat
     if want.stat != "share":
         s.filters.append((column.name, sql, label))
         return True
@@ -169,6 +178,10 @@ def _role(raw: Raw, m: Mention, table: Table, joinable: dict[str, Join], s: Slot
         if column.is_measure:
             s.measures.append(Measure(sql, column.name, (column,)))
             s.stat = "total"
+            for stat in ("mean", "median"):  # "average number of rooms"
+                if raw.want.says(stat):
+                    s.stat = stat
+                    raw.want.stats = [x for x in raw.want.stats if x[0] != "count"]
         else:
             s.measures.append(Measure(sql, column.name, (column,)))
             s.stat = "distinct"
@@ -208,6 +221,9 @@ def _role(raw: Raw, m: Mention, table: Table, joinable: dict[str, Join], s: Slot
         return
     if column.is_id and not grouped and not raw.want.direction and not s.having[0]:
         s.rows = True
+        if m.concepts == table_concepts(table):
+            return
+        s.things.append(Measure(sql, column.name, (column,)))
         return
     stated = any(0 <= m.start - end <= 2 for _, _, end in raw.want.stats)
     if column.kind == "number" and not grouped and not column.is_id and stated and not s.measures:
@@ -303,7 +319,8 @@ def _column(
         )
     column = own[0]
     if m.quality == 1:
-        extra = column.signature - m.concepts - lexicon.WEAK
+        units = {lexicon.concept(p) for p in parts(column.name) if p in lexicon.WEAK}
+        extra = column.signature - m.concepts - lexicon.WEAK - units
         if extra == {"revenue"} and re.search(r"(?i)am(?:oun)?t|金额|额", column.name):
             return column
         if (column.is_measure and extra & (lexicon.MEASURES | {"dep", "arr", "sched"})) or (
@@ -432,7 +449,8 @@ def _conditions(raw: Raw, table: Table, s: Slots) -> list[Mention]:
             raise Unclear(
                 f'"{c.words}" of what? Name the column it is about.', f"“{c.words}”指的是哪一列？", (c.words,)
             )
-        if c.unit == "%" or re.search("hour|小时", c.unit):
+        same_unit = m is not None and any(lexicon.concept(c.unit) in x.signature for x in m.columns)
+        if (c.unit == "%" or re.search("hour|小时", c.unit)) and not same_unit:
             raise Unclear(
                 f'I do not know the unit of the column that "{c.words}" is about; which number do you mean?',
                 f"我不知道“{c.words}”那一列的单位，请给出该列单位的数值？",
@@ -567,14 +585,29 @@ def numbered(raw: Raw, table: Table, s: Slots) -> None:
     """A number right behind a column that is no measure names one of its values: "store 5"."""
     kept = []
     for m in raw.mentions:
+        head = raw.text.low[: m.start]
+        cued = re.search(r"\b(?:with|having|has|have|had|where|whose)\s+(?:an? |the )?$", head)
+        before = re.search(r"\b(?:with|having|has|have|had)\s+(?P<all>\d+)\s+$", raw.text.rest[: m.start])
         column = next(
-            (c for c in m.columns if c.table == table.name and c.kind == "number" and not c.is_measure), None
+            (
+                c
+                for c in m.columns
+                if c.table == table.name and c.kind == "number" and (cued or before or not c.is_measure)
+            ),
+            None,
         )
         match = re.match(
             r"[\s#]*(?:no\.? ?|number |is |= ?|code |of )?(?P<all>\d+(?:\s*(?:,|、|and|or|和|或|,\s*and)\s*\d+)*)"
             r"(?![\d.%]|,\d|\s*(?:minutes|days|元|and over|or more|and above|or less))",
             raw.text.rest[m.end :],
         )
+        if column and before and column.is_measure:  # "with 3 rooms"
+            raw.text.mark(*before.span())
+            s.filters.append(
+                (column.name, f"{own(column.name)} = {before['all']}", f"{column.name} = {before['all']}")
+            )
+            s.rows = True
+            continue
         if column and match and len([c for c in m.columns if c.table == table.name]) == 1:
             raw.text.mark(m.end, m.end + match.end())
             numbers = re.findall(r"\d+", match["all"])
@@ -582,9 +615,52 @@ def numbered(raw: Raw, table: Table, s: Slots) -> None:
             s.filters.append(
                 (column.name, f"{own(column.name)} {test}", f"{column.name} {'= ' + ', '.join(numbers)}")
             )
+            s.rows = s.rows or column.is_measure
             continue
         kept.append(m)
     raw.mentions = kept
+
+
+def absent(raw: Raw, table: Table, s: Slots) -> None:
+    """ "accounts with no industry": rows without a value. Of amounts nobody knows whether 0 is meant: left open."""
+    for m in list(raw.mentions):
+        own_columns = [c for c in m.columns if c.table == table.name]
+        match = re.search(
+            r"\b(?:(?:with|have|has|had)\s+no|without)\s+(?:an? |any )?$", raw.text.rest[: m.start]
+        )
+        if not match or len(own_columns) != 1 or own_columns[0].kind == "flag":
+            continue
+        column = own_columns[0]
+        if column.is_measure and not column.signature & lexicon.INTENSIVE:
+            continue
+        raw.text.mark(*match.span())
+        raw.mentions.remove(m)
+        s.filters.append((column.name, f"{own(column.name)} IS NULL", f"no {column.name}"))
+        s.rows = True
+
+
+def verbs(raw: Raw, table: Table) -> None:
+    """ "how many churned", "did not breach": forms of the verb that a yes-or-no column is named after."""
+    for column in table.columns:
+        for part in parts(column.name) if column.kind == "flag" else []:
+            stem = part.removesuffix("ed")
+            if stem == part or len(stem) < 4:
+                continue
+            stem += "?" if stem[-1] == stem[-2] else ""
+            match = raw.text.take(english(rf"{stem}(?:e|es|s|ing|ation|ations)?"))
+            if match:
+                raw.mentions = [
+                    m for m in raw.mentions if [c for c in m.columns if c.table == table.name] != [column]
+                ]
+                text = raw.text.original[slice(*match.span())]
+                raw.mentions.append(Mention(text, *match.span(), (column,), 3, column.signature))
+    raw.mentions.sort(key=lambda m: m.start)
+    flags = [m.end for m in raw.mentions if any(c.kind == "flag" and c.table == table.name for c in m.columns)]
+    raw.mentions = [
+        m
+        for m in raw.mentions
+        if not (m.text.lower() in ("rate", "rates", "率") and any(0 <= m.start - end <= 1 for end in flags))
+    ]  # the "rate" of "churn rate" is no column
 
 
 def dated(raw: Raw, table: Table, s: Slots) -> None:

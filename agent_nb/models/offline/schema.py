@@ -72,7 +72,7 @@ class Column:
 
     @property
     def names(self) -> bool:
-        """Whether its numbers stand for things (a postcode, a customer's number): no sum or mean of them has a meaning."""
+        """Whether its numbers stand for things (a postcode, a customer): their sum and mean have no meaning."""
         return self.is_id or self.is_entity or bool(self.signature & _CATEGORIES - {"weekday"})
 
     @property

@@ -27,7 +27,7 @@ def overall(query: Query, extra: str = "") -> str:
     stat, picks = statistic(query), []
     for i, m in enumerate(query.measures or [query.measure]):
         tail = "" if i == 0 else f"_{i + 1}"
-        picks.append(f"{aggregate(stat, m)} AS value{tail}")
+        picks.append(f"{aggregate(m.stat or stat, m)} AS value{tail}")
         if stat != "count":
             picks += [f"{counted(m)} AS n{tail}", f"COUNT(*) - {counted(m)} AS missing{tail}"]
     return f"SELECT{_listed(picks)}\nFROM {query.source}{query.conditions(period_filter(query), extra)}"
@@ -51,7 +51,7 @@ def grouped(query: Query, order: str, limit: int, offset: int = 0) -> str:
     picks = [_named(d.sql, d.label) for d in query.dims]
     for i, m in enumerate(query.measures or [query.measure]):
         tail = "" if i == 0 else f"_{i + 1}"
-        picks.append(f"{aggregate(stat, m)} AS value{tail}")
+        picks.append(f"{aggregate(m.stat or stat, m)} AS value{tail}")
         if i == 0 and stat != "count":
             picks += [f"{counted(m)} AS n", f"COUNT(*) - {counted(m)} AS missing"]
     if query.stat == "mean or extreme":

@@ -84,7 +84,7 @@ def scope(query: Query, say: Words, period: bool = True) -> str:
 def what(query: Query, say: Words, measure: Measure | None = None) -> str:
     """The statistic and the measure in words."""
     measure = measure or query.measure
-    stat = "share" if measure.predicate else query.stat or "count"
+    stat = "share" if measure.predicate else measure.stat or query.stat or "count"
     label = measure.label if measure.sql or measure.predicate else "rows"
     if stat == "count":
         label = "rows"
