@@ -21,6 +21,7 @@ _GROUP = re.compile(
 _GROUP_AFTER = re.compile(r"^\s*(?:分组|分别|维度|排名|来看|instead)")
 
 
+_FILE = re.compile(r"(?:\.(?:csv|tsv|parquet|pq|jsonl?|ndjson))?(?:\.gz)?$", re.IGNORECASE)
 _OPERATIONS = lexicon.words("count total rank share change difference range type first last top")
 
 
@@ -150,7 +151,8 @@ def _table_nouns(text: Text, tables: list[Table]) -> list[tuple[Table, int, int]
 
 def table_concepts(table: Table) -> frozenset[str]:
     """What one row of the table is, by its name: "orders_2024" → order."""
-    words = {w for w in schema.signature(table.name.split(".")[-1]) if not w.isdigit()}
+    name = table.name.removeprefix(f"{table.database}.") if table.database else _FILE.sub("", table.name)
+    words = {w for w in schema.signature(re.split(r"[./]", name)[-1]) if not w.isdigit()}
     return frozenset(
         words
         - {

@@ -52,6 +52,13 @@ def assign(raw: Raw, table: Table, joinable: dict[str, Join], values: list[Value
             s.rows = True
     _terms(raw, table, s)
     _filters(values, table, joinable, s)
+    if (
+        raw.want.stat in ("total", "mean", "median", "min", "max", "std")
+        and not s.measures
+        and not s.having[0]
+    ):
+        same = [c for m in compared for c in m.columns if c.table == table.name and c.is_measure]
+        s.measures = [Measure(own(c.name), c.name, (c,)) for c in same[:1]]  # "sum of negative amounts"
     s.rows = s.rows or bool(compared or (s.filters and raw.comparisons))
     if s.things and not s.measures and not raw.want.stats and not s.having[0] and not raw.want.checks:
         s.measures, s.stat = s.things[:1], "distinct"  # "customers by region": each of them once
@@ -209,7 +216,8 @@ def _role(raw: Raw, m: Mention, table: Table, joinable: dict[str, Join], s: Slot
     if column.is_measure and (ordering or not _by(raw, m)):
         s.measures.append(Measure(sql, column.name, (column,)))
         return
-    if _each(raw, m) and raw.want.stat == "mean" and column.signature & _ENTITIES:
+    thing = column.signature & _ENTITIES or (m.concepts == table_concepts(table) and column.kind == "text")
+    if _each(raw, m) and raw.want.stat == "mean" and thing:
         raise Unclear(
             f"is that the mean over all rows of each {column.name}, or the total divided by the number of "
             f"{column.name}?",
@@ -506,6 +514,9 @@ def _measured(raw: Raw, c: Comparison, table: Table) -> Mention | None:
         )
     ]
     before = [m for m in own if m.end <= c.start]
+    for m in own:  # "trips with 3 or more passengers": what is counted stands right behind
+        if re.fullmatch(r"\s+", raw.text.low[c.end : m.start] if m.start >= c.end else ""):
+            return m
     if before:
         m = before[-1]
         gap = raw.text.low[m.end : c.start]
@@ -635,7 +646,12 @@ def absent(raw: Raw, table: Table, s: Slots) -> None:
             continue
         raw.text.mark(*match.span())
         raw.mentions.remove(m)
-        s.filters.append((column.name, f"{own(column.name)} IS NULL", f"no {column.name}"))
+        sql, label = f"{own(column.name)} IS NULL", f"no {column.name}"
+        if column.kind == "text":
+            text = f"CAST({own(column.name)} AS VARCHAR)" if column.mixed else own(column.name)
+            sql += f" OR lower(trim({text})) IN ('', 'no', 'n', 'none', 'false', '否', '无')"
+            label += ": missing, blank, “no” or “none”"
+        s.filters.append((column.name, sql, label))
         s.rows = True
 
 
@@ -655,7 +671,9 @@ def verbs(raw: Raw, table: Table) -> None:
                 text = raw.text.original[slice(*match.span())]
                 raw.mentions.append(Mention(text, *match.span(), (column,), 3, column.signature))
     raw.mentions.sort(key=lambda m: m.start)
-    flags = [m.end for m in raw.mentions if any(c.kind == "flag" and c.table == table.name for c in m.columns)]
+    flags = [
+        m.end for m in raw.mentions if any(c.kind == "flag" and c.table == table.name for c in m.columns)
+    ]
     raw.mentions = [
         m
         for m in raw.mentions
