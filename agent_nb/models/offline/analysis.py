@@ -88,7 +88,7 @@ def _answer(query: Query, tables: list[Table], names: set[str], say: Words) -> S
         return (yield from checks.outliers(query, names, say))
     if want.distribution:
         return (yield from checks.distribution(query, names, say))
-    part = query.stat == "share" and query.rows and (query.dims or query.where)
+    part = query.stat == "share" and (query.where or (query.rows and query.dims))
     if not query.measures and query.stat != "count" and not query.having and not part:
         raise Unclear(
             f"I see the table {query.table.name} ({', '.join(c.name for c in query.table.columns[:20])}), but which number do you want, and as total, mean or count?",

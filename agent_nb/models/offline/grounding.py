@@ -80,7 +80,9 @@ def joins(table: Table, tables: list[Table]) -> dict[str, Join]:
 def expression(column: Column, fact: Table) -> str:
     """The column in SQL, with the alias of its table."""
     return (
-        own(column.name) if column.table == fact.name else f"{_table_sql(column, fact)}.{quote(column.name)}"
+        column.sql or own(column.name)
+        if column.table == fact.name
+        else f"{_table_sql(column, fact)}.{quote(column.name)}"
     )
 
 

@@ -103,7 +103,8 @@ def single_rows(query: Query, say: Words) -> Steps:
     if not query.measures or query.measure.predicate:
         raise Unclear("by which number shall I order the rows?", "按哪个数排序？")
     want = query.want
-    own = [c for c in query.table.columns if c in query.measure.columns]
+    ranked = {c.name for c in query.measure.columns}
+    own = [c for c in query.table.columns if c.name in ranked]
     others = [
         c
         for c in query.table.columns
@@ -142,6 +143,18 @@ def by_group(query: Query, names: set[str], say: Words) -> Steps:
     if query.outer:
         return (yield from _inside_each(query, query.outer, say))
     order = want.direction or _quality(query)
+    if (
+        query.stat == "share"
+        and len(query.where) == len(query.dims) == 1
+        and not query.measures
+        and not query.together
+    ):
+        inside = query.dims[0].label
+        query.measures = [Measure("", query.where_labels[0], (), query.where[0])]
+        query.where, query.where_labels = [], []
+        query.notes.append(
+            (f"the share is of the rows of each {inside}", f"占比以每个 {inside} 的行数为整体")
+        )
     if any(s == "share" for s, _, _ in want.stats) and not query.measure.predicate:
         if query.where and not order and not query.measures:
             raise Unclear(

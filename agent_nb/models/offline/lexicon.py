@@ -123,7 +123,7 @@ longitude: lon lng longitude 经度
 
 ADDITIVE = words(
     """
-    revenue quantity cost profit refund tax fee bonus discount energy visit
+    revenue quantity cost profit refund tax fee bonus discount energy visit mrr gmv attendance output production
     """
 )
 """Measures that are summed where the goal names no statistic."""

@@ -211,7 +211,7 @@ def _special(text: Text, w: Wanted) -> None:
     w.distribution = take(english("distribution|distributed|histogram|spread") + "|分布")
     w.why = take(
         english(
-            r"why|what (?:caused|drove|explains|is driving)|reasons?(?: for| behind)?|explain|drivers?|because of what|drill down"
+            r"why|what (?:caused|drove|explains|is driving)|reasons?(?: for| behind)?|explain|(?:key|main|biggest) drivers?|drivers? (?:of|behind|for)|because of what|drill down"
         )
         + "|为什么|为何|原因|导致|下钻|怎么回事"
     )

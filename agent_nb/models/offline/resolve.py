@@ -8,7 +8,7 @@ import re
 from typing import Any
 
 from . import axis as axes
-from . import definitions, grounding, lexicon, reading, roles
+from . import definitions, grounding, lexicon, numerals, reading, roles
 from .query import Dimension, Measure, Query
 from .reading import Raw, Unclear
 from .roles import Slots
@@ -189,15 +189,17 @@ def choose(chain: list[Raw], tables: list[Table], handed: str) -> Table:
 def _slots(raw: Raw, table: Table, joinable: dict[str, grounding.Join]) -> Steps:
     extra = Slots()
     weekdays = _weekdays(raw, table)
+    yield from numerals.find(raw, table, extra.notes)
     roles.numbered(raw, table, extra)
+    roles.verbs(raw, table)
     roles.dated(raw, table, extra)
     roles.absent(raw, table, extra)
-    roles.verbs(raw, table)
     roles.words_for_ends(raw, table, extra)
     roles.opposites(raw, table, extra)
     values = yield from grounding.ground(raw, table, joinable)
     slots = roles.assign(raw, table, joinable, values)
     slots.filters += extra.filters
+    slots.notes += extra.notes
     slots.dims += extra.dims
     slots.rows = slots.rows or extra.rows
     slots.weekdays = weekdays
@@ -562,6 +564,8 @@ def _default_stat(query: Query) -> None:
             query.stat = "max" if want.direction == "desc" else "min"
             return
         query.stat = "total"
+    elif want.direction and not query.dims and not want.grain and not want.change:
+        query.stat = "max" if want.direction == "desc" else "min"
     elif want.extreme in ("most", "fewest", "least", "最多", "最少"):
         query.stat = "total"
     elif len(query.measures) == 1 and not (
@@ -570,6 +574,14 @@ def _default_stat(query: Query) -> None:
         query.stat = "total"
         query.measures = [measure, dataclasses.replace(measure, stat="mean")]
         query.notes.append(("no statistic was named, so both are shown", "没有指定统计方式，两种都列出"))
+    elif all(c.is_plural for c in measure.columns):
+        query.stat = "total"
+        query.notes.append(
+            (
+                f"no statistic was named, so this is the total of {measure.label}",
+                f"没有指定统计方式，这里用 {measure.label} 的总计",
+            )
+        )
     else:
         raise Unclear(
             f"shall I take the total, the mean or the maximum of {measure.label}?",

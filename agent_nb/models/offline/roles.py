@@ -58,7 +58,9 @@ def assign(raw: Raw, table: Table, joinable: dict[str, Join], values: list[Value
         and not s.having[0]
     ):
         same = [c for m in compared for c in m.columns if c.table == table.name and c.is_measure]
-        s.measures = [Measure(own(c.name), c.name, (c,)) for c in same[:1]]  # "sum of negative amounts"
+        s.measures = [
+            Measure(expression(c, table), c.name, (c,)) for c in same[:1]
+        ]  # "sum of negative amounts"
     s.rows = s.rows or bool(compared or (s.filters and raw.comparisons))
     if s.things and not s.measures and not raw.want.stats and not s.having[0] and not raw.want.checks:
         s.measures, s.stat = s.things[:1], "distinct"  # "customers by region": each of them once
@@ -69,7 +71,7 @@ def assign(raw: Raw, table: Table, joinable: dict[str, Join], values: list[Value
 
 
 _NEGATED = re.compile(
-    r"(?:\b(?:not|never|non|isn't|aren't|wasn't|weren't|without|no)(?: been| yet| on| in| an?| any)?[\s-]*|不是|没有被?|未被?|不|非)$"
+    r"(?:\b(?:not|never|non|isn't|aren't|wasn't|weren't|without|no|excluding|except(?: for)?)(?: been| yet| on| in| an?| any)?[\s-]*|不是|没有被?|未被?|不|非)$"
 )
 _SAID_OF = re.compile(
     r"(?:\b(?:is|are|was|were|been|being|get|got|has|have|not|never|that|who)[\s-]*|[是被为不未非])$"
@@ -153,10 +155,7 @@ def _role(raw: Raw, m: Mention, table: Table, joinable: dict[str, Join], s: Slot
             return
         _pseudo(raw, m, table, s)
         return
-    of_things = re.search(
-        r"\b(?:percentage|share|proportion|fraction|percent|%) of(?: all)?(?: the)?\s*$",
-        raw.text.low[: m.start],
-    )
+    of_things = _share_of(raw, m)
     if of_things and m.concepts == table_concepts(table) and not any(c.is_measure for c in m.columns):
         s.rows = True
         return
@@ -258,7 +257,16 @@ def _role(raw: Raw, m: Mention, table: Table, joinable: dict[str, Join], s: Slot
 
 
 _HEAD_NOUN = re.compile(r"\b(?:of|for|from|in|at)\s+(?:the |all )?\x01+[\s\x01]*$")
+_SHARE_OF = re.compile(
+    r"(?:\b(?:percentage|share|proportion|fraction|percent)|%) of(?: all)?(?: the)?(?![a-z])"
+)
 _ENTITIES = lexicon.words("customer order user employee invoice transaction patient student")
+
+
+def _share_of(raw: Raw, m: Mention) -> bool:
+    """Whether the column is what a share is taken of: "share of cancelled orders"."""
+    found = list(_SHARE_OF.finditer(raw.text.low[: m.start]))
+    return bool(found) and re.fullmatch(r"[\s\x01]*", raw.text.rest[found[-1].end() : m.start]) is not None
 
 
 def _each(raw: Raw, m: Mention) -> bool:
@@ -474,7 +482,7 @@ def _conditions(raw: Raw, table: Table, s: Slots) -> list[Mention]:
                     f"{column.name} 不是数字列，无法比较；指的是哪一列？",
                     (c.words,),
                 )
-            sql, name = own(column.name), column.name
+            sql, name = expression(column, table), column.name
             stat = next(
                 (
                     x
@@ -656,14 +664,17 @@ def absent(raw: Raw, table: Table, s: Slots) -> None:
 
 
 def verbs(raw: Raw, table: Table) -> None:
-    """ "how many churned", "did not breach": forms of the verb that a yes-or-no column is named after."""
-    for column in table.columns:
-        for part in parts(column.name) if column.kind == "flag" else []:
-            stem = part.removesuffix("ed")
-            if stem == part or len(stem) < 4:
+    """ "how many churned", "did not breach": forms of the verb that a yes-or-no column or a date is named after."""
+    for column in sorted(table.columns, key=lambda c: c.kind != "flag"):
+        when = column.kind == "date" or (column.kind == "number" and "year" in column.signature)
+        for part in parts(column.name) if when or column.kind == "flag" else []:
+            stem = part.removesuffix("ed").removesuffix("e" if when else "")
+            if len(stem) < 4 or (not when and stem == part):
                 continue
             stem += "?" if stem[-1] == stem[-2] else ""
-            match = raw.text.take(english(rf"{stem}(?:e|es|s|ing|ation|ations)?"))
+            match = raw.text.take(
+                english(rf"{stem}(?:l?ed)" if when else rf"{stem}(?:e|es|s|ing|ation|ations)?")
+            )
             if match:
                 raw.mentions = [
                     m for m in raw.mentions if [c for c in m.columns if c.table == table.name] != [column]

@@ -19,6 +19,9 @@ _CATEGORIES = lexicon.words(
     "status type category class zip zipcode postcode postal version phone port channel weekday"
 )
 """What numbers name rather than measure."""
+_UNITS = lexicon.words(
+    "minute hour day week month year second degree mile meter age price rate percent point"
+)
 _ENTITIES = lexicon.words(
     """
     customer user store order employee product patient student invoice transaction supplier phone account room ticket
@@ -29,13 +32,15 @@ _ENTITIES = lexicon.words(
 
 @dataclasses.dataclass(frozen=True)
 class Column:
-    """A column. `kind`: number, text, date or flag; `signature`: the concepts that its name is made of."""
+    """A column. `kind`: number, text, date or flag; `signature`: the concepts that its name is made of; `sql`: how
+    it is computed, where that is not by its name."""
 
     table: str
     name: str
     kind: str
     signature: frozenset[str]
     dtype: str = ""
+    sql: str = ""
 
     @property
     def whole(self) -> bool:
@@ -71,6 +76,12 @@ class Column:
         return self.kind == "number" and bool(self.signature) and self.signature <= _ENTITIES and single
 
     @property
+    def is_plural(self) -> bool:
+        """Whether its name counts things ("yellow_cards", "clicks"), and not units ("runtime_minutes")."""
+        last = (parts(self.name) or [""])[-1]
+        return bool(re.search(r"[a-z]{2}[^su]s$", last)) and lexicon.concept(last) not in _UNITS
+
+    @property
     def names(self) -> bool:
         """Whether its numbers stand for things (a postcode, a customer): their sum and mean have no meaning."""
         return self.is_id or self.is_entity or bool(self.signature & _CATEGORIES - {"weekday"})
@@ -79,6 +90,8 @@ class Column:
     def is_measure(self) -> bool:
         """Whether it is a number that can be summed or averaged."""
         clock = {"year", "month", "day", "hour", "minute", "quarter", "week", "latitude", "longitude"}
+        # "pickup_hour" is a time of the day, "overtime_hours" how many
+        timed_by = {lexicon.concept(p) for p in parts(self.name) if not p.endswith("s")}
         timed = "time" in self.signature and bool(self.signature & {"dep", "arr", "sched"})
         return (
             self.kind == "number"
@@ -86,7 +99,7 @@ class Column:
             and not timed
             and not self.is_entity
             and not (self.signature & _CATEGORIES and not self.signature & lexicon.MEASURES)
-            and not (self.signature & clock and not self.signature & lexicon.MEASURES)
+            and not (timed_by & clock and not self.signature & lexicon.MEASURES)
         )
 
 
