@@ -8,12 +8,16 @@ from collections.abc import Iterable
 
 ENDINGS = r"csv|tsv|parquet|pq|jsonl?|ndjson"
 _QUOTED = re.compile(rf"[\"'“‘`](?P<path>[^\"'”’`\n]+\.(?:{ENDINGS})(?:\.gz)?)[\"'”’`]", re.IGNORECASE)
-_BARE = re.compile(rf"(?P<path>(?:~|\.{{0,2}}/)?[\w./+-]+\.(?:{ENDINGS})(?:\.gz)?)(?!\w|\.\w)", re.IGNORECASE)
+_BARE = re.compile(
+    rf"(?P<path>(?:~|\.{{0,2}}/)?[\w./+-]+\.(?:{ENDINGS})(?:\.gz)?)(?![A-Za-z0-9_]|\.\w)", re.IGNORECASE
+)
+_BESIDE = re.compile(r"^[\u3400-\u9fff]+")
 
 
 def named_files(text: str) -> list[str]:
     """Absolute paths of the existing CSV, Parquet and JSON files that a text names, in order."""
     found = [match["path"] for pattern in (_QUOTED, _BARE) for match in pattern.finditer(text)]
+    found += [_BESIDE.sub("", path) for path in found]  # Chinese puts no blank before a name
     paths = (os.path.abspath(os.path.expanduser(path.strip())) for path in found)
     return list(dict.fromkeys(path for path in paths if os.path.isfile(path)))
 

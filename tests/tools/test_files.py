@@ -29,6 +29,8 @@ def folder(tmp_path, monkeypatch):
         ("read ./sales.csv, then other.csv.", ["sales.csv", "other.csv"]),
         ("use 'with blank.csv'", ["with blank.csv"]),
         ("统计 销售.csv 的金额", ["销售.csv"]),
+        ("sales.csv里各地区的总额", ["sales.csv"]),
+        ("计算sales.csv的总额，再看other.csv", ["sales.csv", "other.csv"]),
         ("use deep/sales.csv.parquet", ["deep/sales.csv.parquet"]),
         ("missing.csv and sales.xlsx and sales", []),
     ],

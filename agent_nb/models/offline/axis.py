@@ -297,7 +297,13 @@ def _probe(table: Table, label: str, picks: str, source: str) -> Steps:
     query = f"SELECT {picks}\nFROM {source}".replace("\x02", "")
     call = {"query": query, "database": table.database} if table.database else {"query": query}
     thought = f"The time of the rows is in {label}; I look at its range.", f"时间在 {label}，先看它的范围。"
-    return (yield thought, "query_sql", call)
+    got = yield thought, "query_sql", call
+    if not got.get("ok", True):
+        raise Unclear(
+            f"the range of {label} could not be looked at: {got.get('error')}",
+            f"看不到 {label} 的范围：{got.get('error')}",
+        )
+    return got
 
 
 def _range(probe: Json) -> tuple[str, str]:

@@ -20,6 +20,8 @@ _NOT = re.compile(
 )
 _ONLY = re.compile(r"(?:\bonly(?: for| in| from| at)?(?: the)?|\bjust(?: for)?|只看|只要|只|仅)[\s\x01]*$")
 _FROM = re.compile(r"\b(?:from|out of|leaving|departing(?: from)?|departed)[\s\x01]*$|从[\s\x01]*$")
+_SMALL = frozenset(["no", "not", "none", "n", "y"])
+"""Words that are a value only where its column stands before them."""
 _TOKEN = re.compile(rf"{LETTER}(?:{LETTER}|[&./'+-])*")
 _TO = re.compile(r"\b(?:to|into|arriving (?:in|at)|toward)[\s\x01]*$|(?:到|飞往|飞)[\s\x01]*$")
 
@@ -219,6 +221,8 @@ def _placed(
             continue
         low = value.strip().lower()
         for gram in grams:
+            if low in _SMALL and not _named_before(raw, column, grams[gram][0]):
+                continue
             if low in spellings(gram):
                 spans.setdefault(grams[gram], []).append((column, value, n))
         for match in re.finditer(re.escape(low), raw.text.rest) if re.search(r"[\u3400-\u9fff]", low) else []:
@@ -262,8 +266,9 @@ def _placed(
 
 
 def _named_before(raw: Raw, column: Column, start: int) -> bool:
-    """Whether the column is named right before: "是否复诊为是"."""
-    return any(column in m.columns and 0 <= start - m.end <= 2 for m in raw.mentions)
+    """Whether the column is named right before: "是否复诊为是", "remote is no"."""
+    gaps = [raw.text.low[m.end : start] for m in raw.mentions if column in m.columns and m.end <= start]
+    return any(re.fullmatch(r"[\s:=\"']*(?:is|are|was|为|是)?[\s:=\"']*", gap) for gap in gaps)
 
 
 def _one(raw: Raw, span: tuple[int, int], options: list[tuple[Column, str, int]]) -> Value:

@@ -58,13 +58,14 @@ def read(goal: str, tables: list[Table], defined: list[definitions.Definition]) 
             if d.kind != "unclear":
                 text.mark(*match.span())
             terms.append((d, *match.span()))
+    plain = [n for t in tables if "." in t.name for n in _paths(text, t)]
     quoted = []
     for match in text.take_all(
         r"\"[^\"]{1,60}\"|(?<![a-z])'[^']{1,60}'|「[^」]{1,60}」|《[^》]{1,60}》|`[^`]{1,60}`"
     ):
         quoted.append((text.original[match.start() + 1 : match.end() - 1], *match.span()))
     quoted = [q for q in quoted if not _quoted_column(q, tables, text)]
-    plain = [n for t in tables if re.search(r"[_\d.]", t.name) for n in _named_in_full(text, t)]
+    plain += [n for t in tables if re.search(r"[_\d.]", t.name) for n in _named_in_full(text, t)]
     every = [c for t in tables for c in t.columns]
     literal = _odd_columns(text, every) + schema.literal_mentions(text, every)
     if not any(c.kind == "date" for c in every):
@@ -121,6 +122,13 @@ def _quoted_column(quoted: tuple[str, int, int], tables: list[Table], text: Text
         text.rest = text.rest[: start + 1] + inner + text.rest[end - 1 :]
         return True
     return False
+
+
+def _paths(text: Text, table: Table) -> list[tuple[Table, int, int]]:
+    """A file with the folders before its name, in quotes or without: "in data/2024/visits.csv"."""
+    name = re.escape(table.name.lower())
+    pattern = rf"([\"'`])[^\"'`\n]*{name}\1|(?:[a-z]:|[~./\\])[^\s\"'`]*[/\\]{name}|[a-z0-9_.-]+/[^\s\"'`]*(?<=/){name}"
+    return [(table, *m.span()) for m in text.take_all(pattern)]
 
 
 def _named_in_full(text: Text, table: Table) -> list[tuple[Table, int, int]]:

@@ -110,7 +110,7 @@ def is_chinese(text: str) -> bool:
 
 _RESERVED = frozenset(
     """
-    all alter analyse analyze and anti any array as asc asof asymmetric begin between both by case cast check collate
+    all alter analyse analyze and anti any array as asc asof asymmetric at begin between both by case cast check collate
     column commit constraint create cross current_date current_time current_timestamp database default deferrable
     delete desc describe distinct do drop else end escape except exists false fetch filter for foreign from full glob
     grant group groups having if ilike in index initially inner insert intersect interval into is isnull join key lambda
