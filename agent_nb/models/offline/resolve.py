@@ -26,9 +26,27 @@ _FOLLOW = re.compile(
 _CHANGED = re.compile(r"chang|differ|develop|变化|变动")
 
 
+_BARE = re.compile(
+    r"^\s*(?:please\s+|(?:can|could) you\s+)?(?:(?:draw|plot|chart|graph|show|visuali[sz]e)(?: me)? (?:it|that|this|them)\b"
+    r"|as an? [\w ]*(?:chart|graph|plot)|why\b.{0,12}$|without\b|excluding\b|except\b|(?:the )?(?:top|bottom) \w+\s*\W*$)"
+    r"|\bonly\s*\W*$|^\s*(?:请|再)?(?:画|绘)(?:出来|[成个张]?图|一下)|^\s*(?:为什么|为何|原因)|^\s*(?:不含|不包括|除了?)"
+)
+"""Changes that name no measure of their own: "draw it", "why?", "without West", "top 3"."""
+
+
 def follows(goal: str) -> bool:
     """Whether a goal reads like a change of the one before it ("and in August?", "那8月呢")."""
     return bool(_FOLLOW.search(goal.lower())) and len(goal) < 90
+
+
+def _leans(raw: Raw) -> bool:
+    """Whether the goal cannot be read without the one before it."""
+    goal = raw.text.original
+    if _BARE.search(raw.text.low) and not _names(raw):
+        return True
+    return follows(goal) and (
+        not _whole(raw) or bool(re.search(r"\binstead\b|^\s*(?:what|how) about\b", raw.text.low))
+    )
 
 
 def resolve(goal: str, earlier: list[str], tables: list[Table], texts: list[str], handed: str) -> Steps:
@@ -89,21 +107,21 @@ def _chain(
     """The goal alone, or the question that it goes back to with every change since, oldest first."""
     chain = [raw]
     at = len(earlier)
-    while (
-        at > 0
-        and follows(chain[0].text.original)
-        and (not _whole(chain[0]) or "instead" in chain[0].text.low)
-    ):
+    while at > 0 and _leans(chain[0]):
         at -= 1
         chain.insert(0, reading.read(earlier[at], tables, defined))
     return chain
 
 
+def _names(raw: Raw) -> bool:
+    """Whether the goal names a measure or rows."""
+    return bool(any(c.is_measure for m in raw.mentions for c in m.columns) or raw.table_nouns or raw.terms)
+
+
 def _whole(raw: Raw) -> bool:
     """Whether the goal stands for itself: it names a measure or rows, and what to do with them."""
-    names = any(c.is_measure for m in raw.mentions for c in m.columns) or raw.table_nouns or raw.terms
     does = raw.want.stats or raw.want.direction or raw.want.change or raw.want.which or raw.want.quality
-    return bool(names and does) or any((raw.want.missing, raw.want.outliers, raw.want.correlation))
+    return bool(_names(raw) and does) or any((raw.want.missing, raw.want.outliers, raw.want.correlation))
 
 
 def _over(base: Raw, new: Raw) -> Raw:
@@ -304,7 +322,7 @@ def _where(raw: Raw, d: Dimension, order: dict[str, int]) -> int:
 def _mark_markers(raw: Raw) -> None:
     raw.text.take_all(rf"(?<!{LETTER})(?:per|by|each|every|across)\s+(?:the\s+)?(?=\x01)")
     raw.text.take_all(english(r"only|just") if raw.want.n or follows(raw.text.original) else r"x^")
-    raw.text.take_all(r"instead")
+    raw.text.take_all(english(r"instead|same|only(?=\W*$)" if _leans(raw) else "instead"))
 
 
 def _leftovers(raw: Raw, slots: Slots) -> None:
@@ -328,7 +346,7 @@ def _leftovers(raw: Raw, slots: Slots) -> None:
         inside = clause.group()
         if TAKEN not in inside:
             aside += [w for w in words if w.lower() in inside]
-    if risk or any(w not in aside for w in words):
+    if risk or any(w not in aside for w in words) or TAKEN not in raw.text.rest:
         shown = tuple(dict.fromkeys([*words, *risk]))
         listed = ", ".join(f'"{w}"' for w in shown)
         raise Unclear(

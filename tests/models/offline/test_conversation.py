@@ -50,7 +50,46 @@ FOLLOW = [
         lambda f: [num(f[(f.region == "West") & (f.order_date.dt.year == 2024)].amount.sum())],
     ),
     (["revenue by region", "How many orders are there?"], lambda f: [num(len(f))]),
+    (
+        ["total revenue in West", "what about quantity?"],
+        lambda f: [num(f[f.region == "West"].quantity.sum())],
+    ),
+    (
+        ["total revenue by region", "same for quantity"],
+        lambda f: [num(v) for v in f.groupby("region").quantity.sum()],
+    ),
+    (
+        ["revenue by region", "Laptop only"],
+        lambda f: [num(v) for v in of_laptops(f).groupby("region").amount.sum()],
+    ),
+    (
+        ["revenue by region", "without West"],
+        lambda f: [num(v) for v in but_west(f).groupby("region").amount.sum()],
+    ),
+    (["revenue by region", "top 1"], lambda f: [f.groupby("region").amount.sum().idxmax()]),
+    (["revenue by region", "draw it"], lambda f: [num(v) for v in f.groupby("region").amount.sum()]),
+    (["revenue by region", "as a pie chart"], lambda f: [num(v) for v in f.groupby("region").amount.sum()]),
+    (["revenue in March 2024 vs April 2024", "why?"], lambda f: [num(in_april(f)), "not proof of its cause"]),
 ]
+
+
+def of_laptops(f):
+    return f[f["product"] == "Laptop"]
+
+
+def but_west(f):
+    return f[f.region != "West"]
+
+
+def in_april(f):
+    return f[f.order_date.dt.strftime("%Y-%m") == "2024-04"].amount.sum()
+
+
+@pytest.mark.parametrize(
+    "change", ["and for Berlin?", "what about Atlantis?", "only Narnia", "why?", "without Mordor"]
+)
+def test_a_change_that_is_not_understood_is_not_passed_over(ask, world, change):
+    assert ask(["revenue by region", change], {"sales": world["sales"](8)}).asks
 
 
 @pytest.mark.parametrize(("goals", "wanted"), FOLLOW, ids=[" → ".join(g) for g, _ in FOLLOW])
