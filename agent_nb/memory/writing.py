@@ -214,8 +214,9 @@ def _verdict(old: MemoryRecord, new: MemoryRecord) -> str:
 def _of_topic(db: Any, user: str, topic: str, where: str) -> list[MemoryRecord]:
     if not topic:
         return []
-    named = f"id IN (SELECT id FROM topics WHERE user=? AND topic=?) AND {where}"
-    return store.select(db, user, named, [user, topic])
+    query = "SELECT data FROM records WHERE id IN (SELECT id FROM topics WHERE user=? AND topic=?)"
+    query += f" AND {store.OWNED} AND {where} ORDER BY recorded, n"
+    return [store.load(row[0]) for row in db.execute(query, (user, topic, user)).fetchall()]
 
 
 def _same_thing(old: MemoryRecord, new: MemoryRecord) -> bool:

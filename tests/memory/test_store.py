@@ -5,6 +5,7 @@ import dataclasses
 import datetime
 import hashlib
 import os
+import re
 import signal
 import sqlite3
 import stat
@@ -384,3 +385,27 @@ def test_expiry_leaves_what_was_renewed_meanwhile(raced):
 def store_renewed(memory, record, moment):
     with memory._store.writing(memory.user) as db:
         store.update(db, dataclasses.replace(record, expires=moment + datetime.timedelta(days=30)))
+
+
+def test_no_add_and_no_recall_walks_over_all_records_of_a_user(tmp_path):
+    with Memory(tmp_path / "m.db", embedder=None) as memory:
+        memory.add_many({"text": f"Room {n} has {n} chairs"} for n in range(300))
+        memory.recall("chairs of room 7")
+        ran = []
+        memory._store._db.set_trace_callback(ran.append)
+        memory.add("Room 7 has 12 chairs")  # supersedes
+        memory.add("Room 8 has 8 chairs")  # merges
+        memory.add("a train left at noon", "episode")
+        memory.recall("chairs of room 7")
+        memory._store._db.set_trace_callback(None)
+        walks = []
+        for statement in ran:
+            if "records" in statement and "count(*)" not in statement:
+                plan = memory._store._db.execute(f"EXPLAIN QUERY PLAN {statement}").fetchall()
+                walks += [
+                    (statement, step)
+                    for *_, step in plan
+                    if step.startswith("SCAN records")
+                    or re.search(r"records_\w+ \(user=\?(?: AND status=\?)?\)", step)
+                ]
+        assert walks == []
