@@ -119,8 +119,75 @@ def inspector_relations(lab: Any) -> Any:
     return box
 
 
+# -- the trace ---------------------------------------------------------------------------------------------------------
+
+RUN = '''
+%load_ext agent_nb
+import time
+import pandas as pd
+from agent_nb import tool
+from agent_nb.models.scripted import ScriptedModel
+delays = pd.DataFrame({"carrier": ["VX", "B6", "9E"], "june": [28.41, 20.39, 28.95], "july": [35.26, 24.90, 31.40]})
+@tool(takes=4)
+def count_flights(months: str) -> int:
+    """Count the flights of these months, slowly."""
+    time.sleep(12 * (months == "all"))
+    return 55_719
+def step(text, name, **given):
+    return {"content": [{"type": "text", "text": text}, {"type": "tool_use", "id": name, "name": name, "input": given}]}
+look = step("The delay by carrier, June against July.", "query_sql", query="SELECT * FROM delays ORDER BY july - june")
+plan = \'{"subtasks": [{"id": "1", "text": "compare the carriers"}, {"id": "2", "text": "count", "needs": ["1"]}]}\'
+done = "**VX** rose most: from 28.41 to 35.26 minutes, +6.85. Weather explains about 40 % of it."
+'''
+GOAL = "Which carrier's delay rose most from June to July, and over how many flights?"
+
+
+def _run(lab: Any, script: str, flags: str, theme: str = "JupyterLab Light", width: int = 1060) -> Any:
+    cells = [f"{RUN}\nm = ScriptedModel([{script}])", f"%%agent -m m --no-memory {flags}\n{GOAL}"]
+    page = lab.open(lab.write(cells), width=width, height=900, theme=theme)
+    page.evaluate("() => void window.jupyterapp.commands.execute('notebook:run-all-cells')")
+    return page
+
+
+def trace_live(lab: Any) -> Any:
+    """A run under way: the plan, the window, a tool against what it declares."""
+    page = _run(lab, "plan, look, step('Now count.', 'count_flights', months='all'), done, done", "-p plan")
+    page.locator(".agent-nb-line", has_text="of about").wait_for()
+    return page.locator(".agent-nb-trace")
+
+
+def trace_question(lab: Any) -> Any:
+    """A call that waits for its user's word, narrow and on dark."""
+    page = _run(
+        lab,
+        "look, step('I keep it.', 'run_python', code='top = delays.nlargest(1, \"july\")')",
+        "",
+        DARK,
+        560,
+    )
+    page.locator(".agent-nb-approve").wait_for()
+    return page.locator(".agent-nb-trace")
+
+
+def trace_saved(lab: Any) -> Any:
+    """What stays in the notebook, with a card unfolded."""
+    page = _run(lab, "look, done", "")
+    frame = page.locator(".jp-RenderedHTML", has_text="numbers have evidence")
+    frame.locator("summary", has_text="query_sql").click()
+    return frame
+
+
 VIEWS: dict[str, Callable[[Any], Any]] = {
-    each.__name__: each for each in (inspector, inspector_gates, inspector_conflicts, inspector_relations)
+    each.__name__: each
+    for each in (
+        inspector,
+        inspector_gates,
+        inspector_conflicts,
+        inspector_relations,
+        trace_live,
+        trace_question,
+        trace_saved,
+    )
 }
 
 if __name__ == "__main__":

@@ -62,9 +62,9 @@ class Lab:
         page.set_default_timeout(30_000)
         page.goto(f"{self.url}/doc/tree/{name}")
         self.ready(page)
-        if theme != "JupyterLab Light":
+        if page.evaluate("document.body.dataset.jpThemeName") != theme:  # it stays from page to page
             command(page, "apputils:change-theme", {"theme": theme})
-            page.wait_for_selector("body[data-jp-theme-light=false]", state="attached")
+            page.wait_for_selector(f'body[data-jp-theme-name="{theme}"]', state="attached")
         return page
 
     def ready(self, page):
