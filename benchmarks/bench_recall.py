@@ -8,7 +8,8 @@
 Vectors are made before anything is timed, so that no side pays for encoding the question. Ours is the whole of
 `Memory.recall`: four gates, the rows read from the file, the block for the window; the naive one only ranks. LangChain,
 Chroma and mem0 take part where they are installed (Chroma and mem0 rank by vectors alone, as they are set up here).
-Every answer of ours is compared with that of evaluating all memories by the written formulas.
+The five best of ours (of five questions from
+100,000 memories on) are compared with those of evaluating all memories by the written formulas.
 
 SCORER.py offers `load(path)`, `render(memory)`, `evaluate(index, data)` and `line(name, scores)`.
 """
