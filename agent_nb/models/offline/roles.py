@@ -93,6 +93,9 @@ def _flag(raw: Raw, m: Mention, table: Table, values: list[Value], s: Slots) -> 
     column = own_columns[0]
     before = raw.text.low[: m.start]
     negative = _NEGATED.search(before)
+    if negative and negative.group().strip(" -") in parts(column.name):  # "no shows", of a column no_show
+        raw.text.mark(*negative.span())
+        negative = _NEGATED.search(before[: negative.start()])
     if negative:
         raw.text.mark(*negative.span())
     sql = f"NOT {own(column.name)}" if negative else own(column.name)
@@ -453,7 +456,12 @@ def _conditions(raw: Raw, table: Table, s: Slots) -> list[Mention]:
         by_unit = [
             x for x in table.columns if x.kind == "number" and x.signature == {lexicon.concept(c.unit)}
         ]
-        if m is None and alias is None and len(by_unit) == 1:
+        strange = (
+            m is not None and not any(by_unit[0].signature & x.signature for x in m.columns)
+            if by_unit
+            else True
+        )
+        if (m is None or strange) and alias is None and len(by_unit) == 1:
             s.filters.append((by_unit[0].name, c.sql(own(by_unit[0].name)), f"{by_unit[0].name} {_shown(c)}"))
             continue
         ages = [x for x in table.columns if x.signature == {"age"}]

@@ -64,10 +64,10 @@ class Column:
     @property
     def is_id(self) -> bool:
         """Whether its name says that it identifies something rather than measures it."""
-        return (
-            bool(self.signature & {"id", "code", "number", "no", "key"})
-            and not self.signature & lexicon.ADDITIVE
-        )
+        last = lexicon.concept((parts(self.name) or [""])[-1])
+        if last in ("id", "code", "no"):  # "visit_no", "tax_id"
+            return True
+        return bool(self.signature & {"id", "code", "number"}) and not self.signature & lexicon.ADDITIVE
 
     @property
     def is_entity(self) -> bool:

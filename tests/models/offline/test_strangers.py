@@ -54,6 +54,9 @@ def shop(seed, n=160):
             "gadget": rng.normal(10, 2, n).round(2),
             "rooms": rng.integers(1, 6, n),
             "overtime_hours": rng.integers(0, 30, n),
+            "minutes": rng.integers(1, 99, n),
+            "visit_no": range(n),
+            "no_show": rng.random(n) < 0.2,
             "churned": rng.random(n) < 0.3,
             "sla_breached": rng.random(n) < 0.2,
             "has_garden": rng.random(n) < 0.4,
@@ -133,6 +136,12 @@ CASES = [
     ("rows without an oscar", lambda f: [(f.oscar == "no").sum()]),
     ("rows without spend", None),
     ("empty comments", lambda f: [f.comments.isna().sum(), f.comments.isin(BLANK).sum()]),
+    # a "no" that belongs to a name, numbers that end in no or id, and the column that a unit names
+    ("how many no shows?", lambda f: [f.no_show.sum()]),
+    ("total clicks excluding no shows", lambda f: [f[~f.no_show].clicks.sum()]),
+    ("average visit_no", None),
+    ("visits over 50 minutes in Nord", lambda f: [((f.minutes > 50) & (f.region == "Nord")).sum()]),
+    ("clicks over 50 minutes", lambda f: [f[f.minutes > 50].clicks.sum()]),
     # shares
     ("percent Nord", lambda f: [num(100 * (f.region == "Nord").mean()) + "%"]),
     ("what % of rows is Nord", lambda f: [num(100 * (f.region == "Nord").mean()) + "%"]),
