@@ -456,11 +456,8 @@ def _conditions(raw: Raw, table: Table, s: Slots) -> list[Mention]:
         by_unit = [
             x for x in table.columns if x.kind == "number" and x.signature == {lexicon.concept(c.unit)}
         ]
-        strange = (
-            m is not None and not any(by_unit[0].signature & x.signature for x in m.columns)
-            if by_unit
-            else True
-        )
+        counts = len(by_unit) == 1 and by_unit[0].is_measure  # minutes, not the minute of the hour
+        strange = counts and m is not None and not m.concepts & (by_unit[0].signature | lexicon.MEASURES)
         if (m is None or strange) and alias is None and len(by_unit) == 1:
             s.filters.append((by_unit[0].name, c.sql(own(by_unit[0].name)), f"{by_unit[0].name} {_shown(c)}"))
             continue
