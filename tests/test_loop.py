@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from agent_nb import Limits, Session, events, tool
+from agent_nb import Limits, Memory, Session, events, tool
 from agent_nb.approval import Verdict
 from agent_nb.errors import CredentialsError, ModelUnavailable
 from agent_nb.models.scripted import ScriptedModel
@@ -511,3 +511,22 @@ def test_a_write_never_runs_on_an_identifier_that_nobody_gave(goal, given, ok):
     seen = result.task.observations[1]
     assert (seen.ok, seen.kind) == ((True, "") if ok else (False, "invented"))
     assert done == ([given["order_id"]] if ok else [])
+
+
+def test_episodes_stand_near_the_turn_and_all_else_of_memory_in_the_cached_prefix(tmp_path):
+    with Memory(tmp_path / "m.db", embedder=None) as memory:
+        memory.add("The audit meeting with Ana was moved to the blue room.", type="episode")
+        memory.add("The audit report covers whole quarters only.", type="constraint")
+        made = session([reply(say("I add."), use("add", a=1, b=2)), "Three."], memory=memory)
+        result = made.run("What about the audit meeting and the audit report?")
+        assert result.done
+        for request in made.model.requests:
+            assert "whole quarters" in request["system"]
+            assert "blue room" not in request["system"]
+            last = request["messages"][-1]["content"][-1]["text"]
+            assert "blue room" in last
+            assert "whole quarters" not in last
+            assert "blue room" not in json.dumps(request["messages"][:-1])
+        assert "blue room" not in json.dumps(made.messages)
+        parts = {part["part"] for part in made.window()}
+        assert {"memory", "episodes"} <= parts
