@@ -32,7 +32,7 @@ check: $(VENV)/.test  ## lint, format and types
 	$(BIN)/mypy
 
 quick: $(VENV)/.test  ## the tests that need no kernel and no browser: under a minute
-	$(BIN)/pytest -n 2 --dist loadfile -m 'not ($(MARKED))'
+	$(BIN)/pytest -n 2 -m 'not ($(MARKED))'
 
 browser:  ## Chromium and a font with Chinese glyphs, for the tests that look at the page
 	@command -v chromium >/dev/null && fc-list | grep -qi 'noto sans cjk' || \

@@ -39,6 +39,7 @@ SLOW = {
         "postgres_layers",
         "snapshot",
         "store",
+        "users",
         "weak_embedders",
     ],
     "models": [
@@ -50,12 +51,21 @@ SLOW = {
         "random_wire",
         "scripted_server",
     ],
-    "notebook": ["completion", "magics", "magics_loading", "magics_memory", "verbatim"],
-    "offline": ["answers", "conversation", "flights", "memories", "traps", "unseen"],
+    "notebook": ["completion", "explain", "magics", "magics_loading", "magics_memory", "verbatim"],
+    "offline": ["answers", "conversation", "flights", "memories", "strangers", "traps", "unseen"],
     "planning": ["planners"],
     "soak": ["killed_writers"],
     "showing": ["views_board", "views_html", "views_markdown"],
-    "tests": ["dispatch", "doctor_labelled", "kills", "lease", "interrupts", "odd_replies"],
+    "tests": [
+        "dispatch",
+        "evidence",
+        "older_transcript",
+        "doctor_labelled",
+        "kills",
+        "lease",
+        "interrupts",
+        "odd_replies",
+    ],
     "tools": ["chart", "python", "result", "sql"],
 }
 
