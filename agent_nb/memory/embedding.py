@@ -379,8 +379,10 @@ class Embedding:
             found = lacking.some_embedded(db, self._user, self.name, SAMPLE)
         found = [(text, vector) for text, vector in found if len(vector) == 4 * self.dim]
         own = trial.chosen([text for text, _ in found])
+        # It holds until there is twice as much to try it on: of more than a sample, twice as many records.
+        holds_for = max(self._active if len(found) == SAMPLE else len(found), 8)
         if len(own) < trial.FEWEST:
-            self._scale = (max(len(found), 8), TOO_FEW)
+            self._scale = (holds_for, TOO_FEW)
             return
         rows = np.array([np.frombuffer(vector, np.float32) for _, vector in found])
         halves = [trial.half(draft.sendable(found[place][0])) for place in own]
@@ -397,7 +399,7 @@ class Embedding:
         # it and 1 as the embedders do whose cosines are known.
         low = float(np.quantile(pairs, 0.75))
         high = low + max(0.05, SPREAD * (1 - low))
-        self._scale = (max(self._active, 8), (low, high, trial.trust(np.array(made), rows, own)))
+        self._scale = (holds_for, (low, high, trial.trust(np.array(made), rows, own)))
 
 
 def text_of(record: MemoryRecord) -> str:

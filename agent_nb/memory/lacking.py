@@ -43,7 +43,8 @@ def count(db: Connection, user: str, embedder: str) -> int:
 
 def misfit(db: Connection, user: str, embedder: str, dim: int) -> bool:
     """Whether vectors of `embedder` are from when it had another dimension; some stand for all."""
-    return any(len(vector) != 4 * dim for _, vector in some_embedded(db, user, embedder, 16))
+    query = "SELECT length(vector) FROM records WHERE user=? AND status='active' AND embedder=? ORDER BY id LIMIT 16"
+    return any(size != 4 * dim for (size,) in db.execute(query, (user, embedder)))
 
 
 def drop_misfits(db: Connection, user: str, embedder: str, dim: int) -> None:

@@ -8,7 +8,7 @@ import pathlib
 import numpy as np
 import pytest
 
-from agent_nb.memory import trial
+from agent_nb.memory import Memory, lacking, trial
 
 BENCH = pathlib.Path(__file__).parents[2] / "benchmarks" / "bench_memories.py"
 
@@ -124,3 +124,18 @@ def test_what_is_tried_is_spread_over_the_long_enough_texts(count):
 )
 def test_half_of_a_text(text, half):
     assert trial.half(text) == half
+
+
+@pytest.mark.parametrize("text", ["{n}", "the number {n} of a long list"])
+def test_a_recall_does_not_try_it_again_before_there_is_twice_as_much(text, monkeypatch):
+    looked = []
+    real = lacking.some_embedded
+    monkeypatch.setattr(lacking, "some_embedded", lambda *args: looked.append(args) or real(*args))
+    weak = Noise(16)
+    weak.quick = True
+    with Memory(":memory:", embedder=weak) as memory:
+        for count in (300, 600):
+            memory.add_many({"text": text.format(n=n), "type": "episode"} for n in range(count - 300, count))
+            for _ in range(3):
+                memory.recall("the number 7")
+            assert len(looked) == count // 300
