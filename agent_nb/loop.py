@@ -58,9 +58,9 @@ def load(task: Task, bench: Bench) -> Iterator[Event]:
         context = _said_before(bench.turns)
         recall = bench.memory.recall(task.goal, budget=left, **({"context": context} if context else {}))
         total = bench.memory.stats()["active"]
-        found = [_hit(hit) for hit in recall]
+        found = [hit_row(hit) for hit in recall]
         known = {hit["id"] for hit in found}
-        standing = [_hit(hit) for hit in memo.hits if hit.record.id not in known] if memo else []
+        standing = [hit_row(hit) for hit in memo.hits if hit.record.id not in known] if memo else []
         task.memory = found + standing
         task.memory_text = _block(memo, recall)
         # A memo stands in every window of the session; that counts as use once.
@@ -258,7 +258,8 @@ def _failed(turns: list[list[Json]]) -> bool:
     return any(isinstance(b, dict) and b.get("type") == "tool_result" and b.get("is_error") for b in blocks)
 
 
-def _hit(hit: Any) -> Json:
+def hit_row(hit: Any) -> Json:
+    """A hit of a recall as plain values, as `Loaded` tells it."""
     record = hit.record
     scores = {
         name: round(getattr(hit, name), 4) for name in ("score", "similarity", "importance", "freshness")

@@ -8,6 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..errors import AgentError, one_line
+from ..loop import hit_row
 from ..memory.record import MemoryRecord
 from .cell import cell_id
 from .show import Sheet
@@ -183,18 +184,9 @@ def row(record: MemoryRecord) -> Json:
 def recalled(memory: Any, question: str) -> Json:
     """A recall as plain values, as `events.Loaded` has them."""
     found = memory.recall(question)
-    hits = [_hit(hit) for hit in found]
+    hits = [hit_row(hit) for hit in found]
     gates = [dict(gate) for gate in found.gates]
     return {"hits": hits, "gates": gates, "tokens": found.tokens, "ms": found.ms, "query": question}
-
-
-def _hit(hit: Any) -> Json:
-    record = hit.record
-    scores = {
-        name: getattr(hit, name) for name in ("score", "similarity", "importance", "freshness", "reason")
-    }
-    told = {"id": record.id, "text": record.text, "type": record.type, "source": record.source}
-    return told | {"created": record.created.isoformat()} | scores
 
 
 def waiting(memory: Any) -> list[tuple[MemoryRecord, list[MemoryRecord]]]:
