@@ -49,18 +49,16 @@ def turn_about(told: Sequence[events.Event], question: str = "") -> list[events.
     turns = transcript.turns()
     if not turns:
         return []
-
-    def nearness(at: int) -> tuple[float, int]:
-        started = first(turns[at], events.RunStarted)
-        answer = last(turns[at], events.Answered)
-        said = f"{started.goal if started else ''} {answer.text if answer else ''}"
-        return round(drift.similarity(said, question), 2) if question else 0.0, at
-
-    return turns[max(range(len(turns)), key=nearness)]
+    return turns[max(range(len(turns)), key=lambda at: (_nearness(turns[at], question), at))]
 
 
-def is_about(turn: Sequence[events.Event], question: str) -> bool:
+def is_about(turn: Turn, question: str) -> bool:
     """Whether the question and the turn have any word in common."""
+    return _nearness(turn, question) > 0
+
+
+def _nearness(turn: Turn, question: str) -> float:
+    """Share of the words of the question or of the turn's goal and answer that both have, 0…1."""
     started, answer = first(turn, events.RunStarted), last(turn, events.Answered)
     said = f"{started.goal if started else ''} {answer.text if answer else ''}"
-    return round(drift.similarity(said, question), 2) > 0
+    return round(drift.similarity(said, question), 2)
