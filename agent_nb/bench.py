@@ -87,9 +87,9 @@ class Bench:
 
         Returns: whether there was anything to leave out.
         """
-        folds = self.folding.squeeze() or bool(self.turns)
-        folds |= self.sizes.schemas(self.schemas()) > self.schema_room // 4
-        self.turns, self.schema_room = [], self.schema_room // 4
+        less = self.schema_room // 4
+        folds = self.folding.squeeze() or bool(self.turns) or self.sizes.schemas(self.schemas()) > less
+        self.turns, self.schema_room = [], less
         return folds
 
     def allows(self, name: str) -> bool:

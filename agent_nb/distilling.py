@@ -16,8 +16,6 @@ from .places import settings
 from .redact import redact
 from .task import Usage
 
-MAX_TOKENS = 2_048
-
 WHAT = "what to remember of finished turns"
 
 
@@ -39,7 +37,7 @@ def asker(model: Any, spent: Usage) -> Callable[[str], str]:
 
     def ask(prompt: str) -> str:
         messages = [{"role": "user", "content": [{"type": "text", "text": prompt}]}]
-        for piece in model.reply(messages, system="", tools=[], max_tokens=MAX_TOKENS):
+        for piece in model.reply(messages, system="", tools=[], max_tokens=calling.CONSULT_TOKENS):
             if piece.get("type") == "message":
                 reply = replies.read(piece["message"], set())
                 spent.add(reply.usage, calling.cost_of(model, reply.usage))
