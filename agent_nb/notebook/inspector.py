@@ -9,6 +9,7 @@ from typing import Any
 
 from ..errors import AgentError, one_line
 from ..loop import hit_row
+from ..memory.browsing import Page
 from ..memory.record import MemoryRecord
 from .cell import cell_id
 from .show import Sheet
@@ -228,9 +229,14 @@ def graph_html(found: Json, entity: str = "", live: bool = False) -> str:
     return (svg(found, live=True) if live else picture(found)) + note + listed
 
 
-def saved_html(memory: Any, title: str, text: str = "") -> str:
+def first_page(memory: Any, text: str = "") -> Page:
+    """The latest active records that hold `text`: what is saved, and told in a terminal."""
+    found: Page = memory.browse(text, count=PAGE, status="active")
+    return found
+
+
+def saved_html(memory: Any, title: str, page: Page) -> str:
     """The page that stays in a saved notebook."""
-    page = memory.browse(text, count=PAGE, status="active")
     records = [(record, _chain(memory, record)) for record in page.records]
     graph = memory.graph()
     drawn = graph_html(graph) if graph["edges"] else ""
@@ -238,7 +244,7 @@ def saved_html(memory: Any, title: str, text: str = "") -> str:
 
 
 def _chain(memory: Any, record: MemoryRecord) -> list[MemoryRecord]:
-    """Its history; [] where nothing took its place and it took nobody's, which is known without a look."""
+    """Its history; [] where nothing took its place and it took nobody's."""
     chain: list[MemoryRecord] = memory.history(record.id)
     return chain if len(chain) > 1 else []
 
@@ -256,11 +262,11 @@ def browse(desk: Any, text: str) -> None:
     memory = desk.memory()
     text = text.strip().strip("\"'")
     named = memory.get(text) if text else None
-    page = memory.browse(text, count=PAGE, status="active")
+    page = first_page(memory, text)
     title = f"memory of {memory.user}: {page.total:,} active" + (f" with “{text}”" if text else "")
     title += f", {page.of:,} records in all"
     plain = _plain(title, page)
-    saved = saved_html(memory, title, text)
+    saved = saved_html(memory, title, page)
     if place() != "page":
         Sheet().raw(saved, plain).show()
         return
@@ -280,7 +286,7 @@ def _live(desk: Any, memory: Any, start: Json, saved: str, plain: str) -> None:
     display(bundle, raw=True)  # type: ignore[no-untyped-call]
 
 
-def _plain(title: str, page: Any) -> str:
+def _plain(title: str, page: Page) -> str:
     """The same for a terminal: the latest records, a line each."""
     rows = [
         [r.id, r.type, r.status, day(r.created)[:10], wording.clip(r.text, 90)] for r in page.records[:LINES]

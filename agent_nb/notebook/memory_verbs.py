@@ -7,12 +7,12 @@ import re
 from typing import Any
 
 from ..errors import SettingError
-from ..memory import teams
 from . import arguments, inspector, memory_care
 from .desk import Desk
 from .show import Sheet
 from .verbs import Verb, needed, new_file
-from .views.record import chain_html, record_html
+from .views.record import chain_html, day, record_html
+from .views.record import scope as team_of
 from .views.style import FRAME, tag
 
 Json = dict[str, Any]
@@ -158,7 +158,7 @@ def add(desk: Desk, text: str) -> None:
     memory = desk.memory()
     record = memory.add(needed(rest.strip(), "what to remember"), flags.type or "fact", scope=scope)
     pending = "" if record.status == "active" else f" ({record.status}; see %memory conflicts)"
-    for_team = f" for {_scope(record)}" if _scope(record) else ""
+    for_team = f" for {team_of(record)}" if team_of(record) else ""
     if record.mentions > 1:
         sheet = Sheet().say(f"Known already as {record.type} {record.id}{pending}: {record.text}")
         sheet.remark(f"said {record.mentions} times now; %memory undo {record.id} takes that back").show()
@@ -193,7 +193,7 @@ def history(desk: Desk, text: str) -> None:
     chain = list(desk.memory().history(id))
     if not chain:
         raise _no_such(id)
-    rows = [[r.id, r.status, _day(r.recorded), r.source, r.text, r.superseded_by] for r in chain]
+    rows = [[r.id, r.status, day(r.recorded), r.source, r.text, r.superseded_by] for r in chain]
     told = Sheet("History").rows(["id", "status", "written", "source", "text", "superseded by"], rows)
     Sheet().raw(tag("div", chain_html(chain, id), "margin:6px 0"), told.plain()).show()
 
@@ -344,26 +344,17 @@ def _field(value: Any) -> str:
     return str(value)
 
 
-def _day(moment: Any) -> str:
-    """In the reader's own time zone."""
-    return f"{moment.astimezone():%Y-%m-%d %H:%M}"
-
-
-def _scope(record: Any) -> str:
-    return teams.shown(record.user)
-
-
 def _told(row: Json, name: str) -> Any:
     value = row[name]
-    return _day(datetime.datetime.fromisoformat(value)) if name in ("at", "next_try") and value else value
+    return day(datetime.datetime.fromisoformat(value)) if name in ("at", "next_try") and value else value
 
 
 def _records(records: Any, empty: str) -> Sheet:
-    rows = [[r.id, r.type, r.source, _day(r.created), r.text] for r in records]
+    rows = [[r.id, r.type, r.source, day(r.created), r.text] for r in records]
     columns = ["id", "type", "source", "created", "text"]
-    if any(map(_scope, records)):
+    if any(map(team_of, records)):
         columns, rows = (
             ["scope", *columns],
-            [[_scope(r) or "own", *row] for r, row in zip(records, rows, strict=True)],
+            [[team_of(r) or "own", *row] for r, row in zip(records, rows, strict=True)],
         )
     return Sheet().rows(columns, rows, empty)

@@ -6,7 +6,7 @@ import pytest
 from html_check import Checked
 
 from agent_nb import Memory
-from agent_nb.notebook.inspector import Inspector, graph_html, look, saved_html, waiting
+from agent_nb.notebook.inspector import Inspector, first_page, graph_html, look, saved_html, waiting
 from agent_nb.notebook.views.record import PAGE_CHARS
 
 EVIL = "<img src=x onerror=alert(1)>\"'><script>alert(2)</script>{{7*7}}${x}</summary></details>\u202e\x00"
@@ -145,7 +145,7 @@ def test_hostile_text_stays_text_in_every_field(memory, ask):
     pages += [ask(type, text=EVIL).get("html", "") for type in ("recall", "why", "graph")]
     pages += [ask("graph")["html"], graph_html(memory.graph())]
     pages += [row["html"] for row in ask("conflicts")["rows"]]
-    pages += [saved_html(memory, EVIL)]
+    pages += [saved_html(memory, EVIL, first_page(memory))]
     for page in pages:
         Checked(page, live=True, pictures="<svg" in page)
     assert all(
@@ -155,7 +155,7 @@ def test_hostile_text_stays_text_in_every_field(memory, ask):
 
 def test_the_saved_page_is_bounded_and_says_what_it_leaves_out(memory):
     memory.add_many({"text": f"{i} " + "很长 <text> " * 800, "type": "episode"} for i in range(36))
-    page = saved_html(memory, "memory of ana")
+    page = saved_html(memory, "memory of ana", first_page(memory))
     assert len(page) < PAGE_CHARS + 20_000
     text = Checked(page).text
     assert "of 36; %memory search WORDS finds the others" in text
