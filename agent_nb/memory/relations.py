@@ -150,7 +150,12 @@ _CHINESE: _Rules = [
             r"(?P<s>我们?|团队|公司|[\u4e00-\u9fff]{1,3}[组部])(?:都|一直)?(?:使用|在用"
             r"|用)(?P<o>[\u4e00-\u9fffA-Za-z0-9.+#]{2,20})",
         ),
-        ("located_in", rf"{_ZH_THING}(?:位于|坐落在|设在|(?<!现)在)(?P<o>[\u4e00-\u9fff]{{2,8}})"),
+        # 现在 is "now"; what must, may or will be 在 … 内 happens in a time, not at a place.
+        (
+            "located_in",
+            rf"{_ZH_THING}(?:位于|坐落在|设在|(?<![现须该要应会能可将])在"
+            r"(?![^，。]{0,8}(?:内|[以之]?[前后]|期间|时|[日号点天周月年])))(?P<o>[\u4e00-\u9fff]{2,8})",
+        ),
         (
             "is_a",
             r"(?P<s>[\u4e00-\u9fff]{2,4})是"

@@ -39,6 +39,10 @@ def test_precision_and_recall_stay_above_their_floors(language, held_out):
         "你对花生过敏吗？",
         "我对花生不过敏",
         "他可能住在成都",
+        "客户投诉必须在两天内回复",
+        "报告应该在周五之前发出",
+        "会议在三点开始",
+        "系统会在夜里重启",
     ],
 )
 def test_a_question_a_guess_or_a_denial_states_nothing(text):
