@@ -178,9 +178,7 @@ QUESTION = "Which airline's departure delay rose most from June to July 2013, an
 
 def trace(lab: Any) -> Any:
     """What stays in the notebook: the first question of the quickstart, answered by the offline model."""
-    page = lab.open(
-        lab.write([FLIGHTS, f"%%agent -m offline\n{QUESTION}"]), width=1060, height=2400
-    )
+    page = lab.open(lab.write([FLIGHTS, f"%%agent -m offline\n{QUESTION}"]), width=1060, height=2400)
     lab.run(page)
     frame = page.locator(".jp-RenderedHTML", has_text="numbers have evidence")
     frame.wait_for()
