@@ -1,6 +1,7 @@
 """Every test has a home of its own, no credentials, and no way to the user's files."""
 
 import os
+import sys
 
 import pytest
 
@@ -16,6 +17,17 @@ def own_home(tmp_path, monkeypatch):
         if name.startswith(("ANTHROPIC_", "VOYAGE_")):
             monkeypatch.delenv(name)
     return home
+
+
+@pytest.fixture(autouse=True)
+def nothing_left_behind():
+    """Tests run in any order: no figure stands open, and `__main__` is the runner's, when the next one begins."""
+    main = sys.modules["__main__"]
+    yield
+    sys.modules["__main__"] = main  # IPython puts the user's namespace there
+    pyplot = sys.modules.get("matplotlib.pyplot")
+    if pyplot:
+        pyplot.close("all")
 
 
 # Files that take more than a few seconds each; `make quick` leaves them out, `make test` runs them.
