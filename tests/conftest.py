@@ -1,12 +1,20 @@
 """Every test has a home of its own, no credentials, and no way to the user's files."""
 
 import os
+import signal
 import sys
 
+import hypothesis
 import pytest
 
 # A matplotlib or font cache of the user's own would be written otherwise.
 os.environ.setdefault("MPLBACKEND", "Agg")
+# A shell that starts the tests in the background has interrupts ignored, by the kernels of the tests as well.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+# No run depends on luck or on how busy the machine is; the long series look further.
+hypothesis.settings.register_profile("alike", derandomize=True, deadline=None)
+hypothesis.settings.register_profile("soak", deadline=None)
+hypothesis.settings.load_profile("soak" if os.environ.get("AGENT_NB_SOAK") else "alike")
 
 
 @pytest.fixture(autouse=True)

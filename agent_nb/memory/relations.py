@@ -193,7 +193,7 @@ def triples(text: str) -> list[Triple]:
     found: dict[Triple, None] = {}
     for sentence in _SENTENCE.split(text[:20_000]):
         found |= dict.fromkeys(_stated(sentence))
-    return list(found)
+    return [triple for triple in found if triple.subject and triple.object]
 
 
 def _stated(sentence: str) -> Iterator[Triple]:
@@ -208,8 +208,7 @@ def _stated(sentence: str) -> Iterator[Triple]:
         if m := rule.match(sentence):
             objects = _AND.split(m["o"]) if relation in _MANY else [m["o"]]
             for one in objects:
-                if name := _named(one):
-                    yield Triple(_subject(m["s"]), relation, name)
+                yield Triple(_subject(m["s"]), relation, _named(one))
             return
     for rule in _OWN_WORD:
         m = rule.match(sentence)

@@ -240,8 +240,11 @@ def test_another_embedder_takes_over_in_the_background_and_only_its_own_vectors_
         assert embedder_of(memory) == {"fake"}
         assert {len(vector) for _, _, vector in vectors(memory)} == {4 * 16}
         assert memory.recall("cafeteria").hits
-    with Memory(tmp_path / "m.db", embedder=Fake("fake", 4)) as memory:  # the same name, another dimension
+    other = Fake("fake", 4)  # the same name, another dimension
+    other.held.clear()
+    with Memory(tmp_path / "m.db", embedder=other) as memory:
         assert {hit.record.text for hit in memory.recall("zebra")} == {"the zebra is here"}
+        other.held.set()
         assert memory.wait()
         assert {len(vector) for _, _, vector in vectors(memory)} == {4 * 4}
 

@@ -4,7 +4,7 @@ import json
 import pathlib
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from agent_nb.memory.relations import Triple, triples
@@ -60,6 +60,11 @@ def test_a_text_of_several_sentences_gives_each_triple_once():
 
 
 @given(st.text(max_size=300))
+@example("'=0")
+@example("0='")
+@example("GMV = “”")
+@example("我喜欢“”")
+@example("‘’的负责人是小王")
 def test_any_text_is_read(text):
     for triple in triples(text):
         assert triple.subject
