@@ -165,11 +165,12 @@ def vectors(embedder: Embedder, texts: list[str], kind: str) -> Vectors:
     if made.dtype.kind not in "fiu":
         raise ValueError(f"it gave {made.dtype} in place of numbers")
     with np.errstate(over="ignore"):
-        rows = made.astype(np.float32)
-    lengths = np.sqrt(np.square(rows, dtype=np.float64).sum(axis=1, keepdims=True))
+        rows = made.astype(np.float32, order="C")  # a copy: what an embedder gave is its own
+    lengths = np.sqrt(np.einsum("ij,ij->i", rows, rows, dtype=np.float64))[:, None]
     if not np.isfinite(lengths).all():
         raise ValueError("it gave numbers that are not finite")
     # Rows that have the length as nearly as float32 can keep it stay as they are, to the bit.
     off = (abs(lengths - 1) > 1e-5) & (lengths > 0)
-    whole: Vectors = np.ascontiguousarray(rows / np.where(off, lengths, 1) if off.any() else rows, np.float32)
-    return whole
+    if off.any():
+        rows /= np.where(off, lengths, 1)
+    return rows

@@ -140,6 +140,17 @@ def both(own: Json, team: Json) -> Json:
     return {"nodes": found, "edges": own["edges"] + team["edges"]}
 
 
+def binds(db: Any, user: str) -> bool:
+    """Whether any record may bind an answer."""
+    wanted = (*HARD, *SOFT)
+    marks = store.marks_for(wanted)
+    return bool(
+        db.execute(
+            f"SELECT 1 FROM triples WHERE user=? AND relation IN ({marks}) LIMIT 1", (user, *wanted)
+        ).fetchone()
+    )
+
+
 def constraints(db: Any, user: str, question: str) -> list[Constraint]:
     """What binds the answer to a question: allergies first."""
     wanted = _wanted(question)

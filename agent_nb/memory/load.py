@@ -17,6 +17,7 @@ from .candidates import Candidates, Meaning
 from .importance import importance_of
 from .index import Index
 from .record import MemoryRecord
+from .standing import DECAY
 
 Json = dict[str, Any]
 
@@ -27,8 +28,6 @@ FLOOR = 0.2
 """A record less similar than this does not enter, however important and fresh it is."""
 NAMED = 0.6
 """Similarity of a record whose subject the question names: a definition belongs to its term."""
-DECAY = 0.07
-"""λ of e^(−λ·days since last access)."""
 CANDIDATES = 20
 LISTED = 40
 NEWER = 12

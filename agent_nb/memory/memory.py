@@ -36,6 +36,7 @@ from . import (
     queue,
     salvage,
     settings,
+    standing,
     store,
     synonyms,
     taking_in,
@@ -91,6 +92,7 @@ class Memory:
         self._store, self._index = keeper, index
         self._lock = threading.RLock()
         self._day: datetime.date | None = None
+        self._stood: standing.Standing | None = None
         self._live = live.Live(self._ledger_file, self._everything)
         self._catalogue = browsing.Catalogue()
         self._embedding: Embedding | None = None
@@ -267,16 +269,19 @@ class Memory:
     def _read(self, text: str, now: datetime.datetime | None, context: Sequence[str]) -> query_gate.Query:
         zoned = now or datetime.datetime.now().astimezone()
         zoned = zoned if zoned.tzinfo else zoned.replace(tzinfo=datetime.UTC)
-        with self._store.reading() as db:
-            table = synonyms.read(db, self.user)
+        table = self._standing().synonyms
         if self.team is not None:
-            table += self.team.synonyms()
+            table = (*table, *self.team._standing().synonyms)
         return query_gate.read(text, zoned, table, context)
+
+    def _standing(self) -> standing.Standing:
+        with self._store.reading() as db:
+            self._stood = standing.read(db, self.user, self._stood)
+        return self._stood
 
     def synonyms(self) -> list[tuple[str, str]]:
         """What this user calls by several names: pairs of term and meaning; a question for one asks for both."""
-        with self._store.reading() as db:
-            return synonyms.read(db, self.user)
+        return list(self._standing().synonyms)
 
     def add_synonym(self, term: str, means: str) -> None:
         """Keep that `term` also means `means`: GMV = 成交额. Raises SettingError where a side says nothing."""
@@ -305,14 +310,17 @@ class Memory:
             return load.gather(question, index, self._embedding if index.active else None)
 
     def _constraints(self, question: str) -> list[graph.Constraint]:
-        with self._store.reading() as db:
-            own = graph.constraints(db, self.user, question)
+        own = []
+        if self._standing().binds:
+            with self._store.reading() as db:
+                own = graph.constraints(db, self.user, question)
         return own + (self.team._constraints(question) if self.team is not None else [])
 
     def _fresh_index(self) -> Index:
+        known = self._index.changes
         with self._store.reading() as db:
-            if not terms.outdated(db, self.user):
-                self._index.refresh(db, self.user, self._embedder)
+            self._index.refresh(db, self.user, self._embedder)
+            if self._index.changes == known or not terms.outdated(db, self.user):
                 return self._index
         with self._writing() as db:
             terms.renew(db, self.user)
@@ -516,8 +524,7 @@ class Memory:
     @property
     def decay(self) -> float:
         """λ of freshness, e^(−λ·days since last access); set it to a number or to slow, normal or fast."""
-        with self._store.reading() as db:
-            return float(settings.read(db, self.user, "decay") or load.DECAY)
+        return self._standing().decay
 
     @decay.setter
     def decay(self, value: float | str) -> None:

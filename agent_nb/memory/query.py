@@ -84,7 +84,7 @@ def read(
     only = bool(spans) and not asked
     for span in spans:
         terms += [term for word in span.terms for term in tokens(word) if term not in terms]
-    also = synonyms.alternatives(tokens(plain), table)
+    also = synonyms.alternatives(tokens(plain), table) if table else []
     return Query(whole, tuple(terms), tuple(also), tuple(spans), only, tuple(resolved))
 
 
