@@ -18,7 +18,7 @@ from .record import STATUSES, TYPES, MemoryRecord
 COUNT = 50
 """Records of a page, where nobody says how many."""
 MOST = 500
-_ID = re.compile("m[0-9a-f]{5,}")
+_ID = re.compile("m[0-9a-z]{5,}")
 """The beginning of an id, see `draft.new_id`."""
 SCOPES = ("", "own", "team")
 _MARKS = ".。!！;；, ，"

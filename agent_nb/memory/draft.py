@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import base64
 import dataclasses
 import datetime
-import uuid
+import os
 from typing import Any
 
 from ..errors import SettingError
@@ -109,8 +110,8 @@ def moment(value: Moment) -> datetime.datetime | None:
 
 
 def new_id() -> str:
-    """An id that no other record has."""
-    return "m" + uuid.uuid4().hex[:10]
+    """An id that no other record has, in any store: 80 random bits, of which a billion leave one pair in two million."""
+    return "m" + base64.b32encode(os.urandom(10)).decode().lower()
 
 
 def sendable(text: str) -> str:

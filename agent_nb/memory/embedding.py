@@ -6,7 +6,6 @@ import atexit
 import collections
 import contextlib
 import os
-import random
 import threading
 import time
 import weakref
@@ -249,7 +248,7 @@ class Embedding:
         return not self._stopping and self._thread is threading.current_thread()
 
     def _run(self) -> None:
-        after = f"m{random.getrandbits(40):010x}"  # two processes begin at different places
+        after = draft.new_id()  # two processes begin at different places
         while True:
             with self._changed:
                 pause = self._caller.retry_at - time.monotonic() if self._filling else IDLE_S

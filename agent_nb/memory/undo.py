@@ -20,7 +20,7 @@ def keep(db: Any, action: str, before: MemoryRecord | None, after: MemoryRecord,
     Args:
         before: None for a record that the change has written, or has merged into another.
     """
-    change = change or uuid.uuid4().hex[:12]
+    change = change or uuid.uuid4().hex
     at = store.now().isoformat(timespec="milliseconds")
     said = store.dump(before) if before else ADDED
     db.execute(

@@ -18,7 +18,7 @@ from .views.style import FRAME, tag
 Json = dict[str, Any]
 
 
-ID = "m4be02f91aa"
+ID = "m4be2f5aa7oq3wxyz"
 """An id as they look."""
 
 

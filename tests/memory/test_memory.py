@@ -10,7 +10,7 @@ import sys
 import pytest
 
 from agent_nb.errors import AgentError
-from agent_nb.memory import Memory
+from agent_nb.memory import Memory, draft
 
 DELAYED = "a flight counts as delayed when its departure delay is over 15 minutes"
 HOSTILE = [
@@ -216,3 +216,13 @@ def test_what_is_unused_ends_and_use_renews_it(memory):
     assert memory.get(record.id) is not None
     memory.expire(now=used.expires + datetime.timedelta(days=180))
     assert memory.get(record.id) is None
+
+
+def test_a_billion_ids_are_distinct():
+    ids = {draft.new_id() for _ in range(1_000)}
+    assert len(ids) == 1_000
+    alphabet = {char for id in ids for char in id[1:]}
+    for id in ids:
+        assert id[0] == "m"
+        # Of n ids drawn out of N, n²/2N pairs are equal.
+        assert 1e9**2 / (2 * len(alphabet) ** len(id[1:])) < 1e-6
