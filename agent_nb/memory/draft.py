@@ -110,7 +110,7 @@ def moment(value: Moment) -> datetime.datetime | None:
 
 
 def new_id() -> str:
-    """An id that no other record has, in any store: 80 random bits, of which a billion leave one pair in two million."""
+    """An id that no other record has: of a billion such 80 bits, two are equal with a chance of one in two million."""
     return "m" + base64.b32encode(os.urandom(10)).decode().lower()
 
 
