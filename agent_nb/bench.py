@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import math
 import time
+from collections.abc import Iterator
 from typing import Any
 
 from .approval import Asker, ask_on_terminal
@@ -33,7 +35,7 @@ class Bench:
         memory: a `Memory`, or None for none at all.
         turns: messages of the session's earlier turns, one list a turn. earlier: what is left of the older ones.
         approve: ask, auto or never: what happens to calls that write.
-        waited_s: seconds spent waiting for the user; they are not charged to the valve.
+        waited_s: seconds spent waiting for the user or whoever takes the events; they are not charged.
         tally: what reflection counts. replans: how often hybrid has planned anew. shown_plan: as shown last.
         schema_room: tokens that the tools' schemas may take of one call.
         sizes: tokens of each message, counted once. used_ids: tool_use ids of the history so far.
@@ -65,6 +67,15 @@ class Bench:
     def seconds(self) -> float:
         """Wall-clock seconds of the run so far, without the time that the user took to answer."""
         return time.monotonic() - self.started_s - self.waited_s
+
+    @contextlib.contextmanager
+    def waiting(self) -> Iterator[None]:
+        """Somebody takes their time here; it is not charged."""
+        began_s = time.monotonic()
+        try:
+            yield
+        finally:
+            self.waited_s += time.monotonic() - began_s
 
     def seconds_left(self) -> float:
         """Seconds until the valve closes; below zero where it is closed."""

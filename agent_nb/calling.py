@@ -5,13 +5,13 @@ from __future__ import annotations
 import contextlib
 import functools
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
 from . import dispatch, replies, transcript, window
 from .alarm import within
 from .errors import AgentError, ContextFull, CutShort, ModelError, ModelUnavailable, one_line
-from .events import Acted, CallFailed, CallStarted, Consulted, Event, Noticed, Observed, Streamed
+from .events import Acted, CallFailed, CallStarted, Consulted, Event, Noticed, Observed, Requested, Streamed
 from .models.protocol import takes_tool_choice
 from .redact import redact
 from .replies import Reply
@@ -120,7 +120,7 @@ def _call(
     mark: Json = {"run": task.run, "step": task.steps}
     for attempt in range(1, ATTEMPTS + 1):
         yield CallStarted(**mark, attempt=attempt, window=view.parts, left_out=view.left_out)
-        started = time.monotonic()
+        started = bench.seconds()
         try:
             message = yield from _stream(task, bench, view, messages, room, last)
         except _OutOfTime:
@@ -140,7 +140,7 @@ def _call(
             continue
         except Exception as error:  # a model of the user's own may raise anything
             return _failed("error", _told(error))
-        return (yield from _taken(task, bench, view, message, (time.monotonic() - started) * 1000))
+        return (yield from _taken(task, bench, view, message, (bench.seconds() - started) * 1000))
     raise AssertionError("unreachable")
 
 
@@ -153,6 +153,7 @@ def _stream(
     said: list[str] = []
     request: Json = {"system": view.system, "tools": view.tools, "max_tokens": room}
     request |= {"tool_choice": {"type": "none"}} if last else {}
+    yield Requested(**mark, request={"messages": messages, **request})
     pieces = _pieces(bench, messages, request)
     try:
         for piece in pieces:
@@ -181,11 +182,11 @@ def _stream(
 def _pieces(bench: Bench, messages: list[Json], request: Json) -> Generator[Json, None, None]:
     """What the model yields. Whatever a model of the user's own does, only an interrupt passes as it is."""
     with _as_model_error():
-        pieces = iter(within(bench.seconds_left(), lambda: bench.model.reply(messages, **request)))
+        pieces = iter(_timed(bench, lambda: bench.model.reply(messages, **request)))
     try:
         while True:
             with _as_model_error():
-                piece = within(bench.seconds_left(), lambda: next(pieces, _END))
+                piece = _timed(bench, lambda: next(pieces, _END))
             if piece is _END:
                 return
             if not isinstance(piece, dict):
@@ -194,6 +195,14 @@ def _pieces(bench: Bench, messages: list[Json], request: Json) -> Generator[Json
     finally:
         if hasattr(pieces, "close"):
             pieces.close()
+
+
+def _timed(bench: Bench, work: Callable[[], Any]) -> Any:
+    """`work()` within the seconds that are left; a person who plays the model may take any time."""
+    if not getattr(bench.model, "is_person", False):
+        return within(bench.seconds_left(), work)
+    with bench.waiting():
+        return work()
 
 
 @contextlib.contextmanager

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import queue
 import threading
-import time
 from collections.abc import Generator, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -132,11 +131,8 @@ def _approved(
         yield ApprovalGiven(**mark, id=call["id"], verdict="deny", reason="this run never writes")
         return call, refusal(call, "denied", "denied: this run may not write (approve is 'never')")
     yield ApprovalAsked(**mark, **_named(call), effect=tool.effect)
-    asked_s = time.monotonic()
-    try:
+    with bench.waiting():
         verdict, fault = _asked(bench, {**_named(call), "effect": tool.effect})
-    finally:
-        bench.waited_s += time.monotonic() - asked_s
     if fault:
         yield Noticed(**mark, text=f"nobody could be asked about {call['name']}, so it is denied: {fault}")
     edited = {**call, "input": call["input"] if verdict.input is None else verdict.input}

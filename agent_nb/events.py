@@ -1,9 +1,9 @@
 """What can happen in a run: one frozen class each. Views and transcripts know nothing else.
 
 The six stations have one event each: Loaded, Planned, Acted, Observed, Judged, Consolidated. The others tell
-what happens on the way: RunStarted, CallStarted, Streamed, CallFailed, Consulted, ToolStarted, ApprovalAsked,
-ApprovalGiven, ToolFinished, Reflected, Answered, RunEnded, Rewound, Noticed. Planned comes again whenever the
-plan has changed.
+what happens on the way: RunStarted, CallStarted, Requested, Streamed, CallFailed, Consulted, ToolStarted,
+ApprovalAsked, ApprovalGiven, ToolFinished, Reflected, Answered, RunEnded, Rewound, Noticed. Planned comes again
+whenever the plan has changed.
 
 All fields are plain JSON values (dict, list, str, int, float, bool, None), so that an event written to a
 transcript and read back is equal to the one that was shown.
@@ -32,7 +32,7 @@ class Event:
     at: str = dataclasses.field(default_factory=now)
 
     saved: ClassVar[bool] = True
-    """Whether it goes into the transcript (streamed deltas do not: the whole message follows)."""
+    """Whether it goes into the transcript (streamed deltas do not: the whole message follows; nor do requests)."""
 
     def to_dict(self) -> Json:
         """One transcript line: the class's name under "event", then the fields."""
@@ -106,6 +106,14 @@ class CallStarted(Event):
     attempt: int = 1
     window: list[Json] = dataclasses.field(default_factory=list)
     left_out: list[str] = dataclasses.field(default_factory=list)
+
+
+@dataclasses.dataclass(frozen=True, kw_only=True)
+class Requested(Event):
+    """The request as it is sent: messages, system, tools, max_tokens. The transcript has its parts already."""
+
+    request: Json
+    saved: ClassVar[bool] = False
 
 
 @dataclasses.dataclass(frozen=True, kw_only=True)

@@ -41,7 +41,9 @@ def walk(
         yield keep(opening[0])
         try:
             for event in itertools.chain(opening[1:], steps):
-                yield keep(event)
+                keep(event)
+                with bench.waiting():
+                    yield event
         except KeyboardInterrupt:
             recover()
             for event in _closing(task, bench, shown):

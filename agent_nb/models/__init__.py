@@ -14,14 +14,14 @@ from ..errors import SettingError
 from .protocol import Model
 
 DEFAULT = "claude-sonnet-5-5"
-CHOICES = ("offline", "claude-…", "replay:FILE")
+CHOICES = ("offline", "claude-…", "replay:FILE", "student")
 
 
 def choose(name: str | Model | None = None, namespace: Mapping[str, Any] | None = None) -> tuple[Model, str]:
     """The model of that name, and why it is the one, in a short sentence.
 
     Args:
-        name: "offline", "claude-…", "replay:FILE", the name of a Model object in `namespace`, such an object
+        name: "offline", "claude-…", "replay:FILE", "student", the name of a Model object in `namespace`, such an object
             itself, or None for the user's default: `model = "…"` in config.toml, else claude-sonnet-5-5
             where credentials are found, else offline. Nothing is sent to find out.
         namespace: the notebook's variables.
@@ -65,7 +65,9 @@ def _named(name: str, namespace: Mapping[str, Any]) -> Model:
 
         return ReplayModel(name.removeprefix("replay:"))
     if name == "student":
-        raise SettingError("the model `student` (you answer yourself) is not there yet; try `offline`")
+        from .student import Student
+
+        return Student()
     if name in namespace:
         return _checked(namespace[name], name)
     raise SettingError(f"there is no model {name!r}; {_hint(name, namespace)}")

@@ -22,7 +22,8 @@ class Model(Protocol):
     Optional attributes: `name` (str, shown in the trace), `cost(usage) -> float | None` (US dollars of one
     call), `can_judge` (False: it cannot tell whether a criterion holds; default True), `can_plan` (False: it makes no
     plans; default True), `needs_whole_turn` (True: it goes by the results of all steps of its turn, so none is folded;
-    default False), `note` (a sentence for the trace), `max_tokens` (output limit of one call, default 8,192).
+    default False), `is_person` (True: the seconds valve stands still while it answers), `note` (a sentence for the
+    trace), `max_tokens` (output limit of one call, default 8,192).
 
     Raises: errors.ModelError and its kin; ValueError for a reply that could not be parsed (the loop tries
     such a call again).

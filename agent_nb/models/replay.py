@@ -35,7 +35,7 @@ class RecordingModel:
         self._before: Json = {}
         if recording.holds_something(self.path):
             recording.read(self.path)
-        for optional in ("name", "note", "max_tokens", "cost", *ABILITIES):
+        for optional in ("name", "note", "max_tokens", "cost", "is_person", *ABILITIES):
             if hasattr(model, optional):
                 setattr(self, optional, getattr(model, optional))
 

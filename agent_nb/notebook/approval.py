@@ -59,7 +59,14 @@ class Gate:
     ) -> Verdict:
         field = code_field(input)
         text = input[field] if field else json.dumps(input, ensure_ascii=False, indent=2, default=str)
-        question = {"id": id, "name": name, "effect": effect, "input": text, "problem": ""}
+        question = {
+            "kind": "approval",
+            "id": id,
+            "name": name,
+            "effect": effect,
+            "input": text,
+            "problem": "",
+        }
         question["label"] = f"{field}, edited" if field else "Arguments as JSON"
         question["html"] = question_html(name, input, effect, description)
         while True:

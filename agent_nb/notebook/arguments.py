@@ -111,7 +111,13 @@ def _run() -> Any:
     flag = parser.add_argument
     flag("-s", "--session", type=name, metavar="NAME", help="go on with this session, or begin it")
     flag("--new", action="store_true", help="start an empty session")
-    flag("-m", "--model", type=name, metavar="NAME", help="offline, claude-…, replay:FILE, or your own Model")
+    flag(
+        "-m",
+        "--model",
+        type=name,
+        metavar="NAME",
+        help="offline, claude-…, replay:FILE, student (you answer), or your own Model",
+    )
     flag("-p", "--plan", choices=PLANNERS, metavar="HOW", help=f"how it plans: {', '.join(PLANNERS)}")
     _with_valves(parser)
     flag("--tools", type=names, metavar="NAMES", help="these tools only")
@@ -120,7 +126,7 @@ def _run() -> Any:
     flag("--approve", choices=APPROVE, metavar="HOW", help="tools that write: ask, auto or never")
     flag("--user", type=name, metavar="NAME", help="whose memory (default: default)")
     flag("--no-memory", action="store_true", help="neither read nor write memory")
-    flag("--step", action="store_true", help=argparse.SUPPRESS)
+    flag("--step", action="store_true", help="wait at every station and show its data")
     flag("-o", "--out", type=variable, metavar="NAME", help="bind the result to this variable too")
     flag("--record", type=name, metavar="FILE", help="write a recording that -m replay:FILE plays back")
     flag("--keep-going", action="store_true", help="a run that fails does not fail the cell")

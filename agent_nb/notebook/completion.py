@@ -95,7 +95,7 @@ def _values(magics: Magics, action: Any) -> Iterable[str]:
     match action.dest:
         case "model":
             mine = [name for name in _variables(magics) if _has_reply(space[name])]
-            return ["offline", "claude-sonnet-5-5", "replay:", *mine]
+            return ["offline", "claude-sonnet-5-5", "replay:", "student", *mine]
         case "session":
             return desk.names()
         case "tools":

@@ -25,7 +25,7 @@ class InspectorPanel(anywidget.AnyWidget):
         answer: gives the answer to a message. start: what the page begins with (text, tab, id).
     """
 
-    _esm = _STATIC / "inspector.js"
+    _esm = "\n".join((_STATIC / name).read_text("utf-8") for name in ("keys.js", "inspector.js"))
     _css = _STATIC / "inspector.css"
     key = traitlets.Unicode("").tag(sync=True)
     start = traitlets.Dict().tag(sync=True)

@@ -12,6 +12,7 @@ from typing import Any
 
 from .. import places
 from ..errors import AgentStopped, RunFailed, SettingError
+from ..events import Requested, RunStarted
 from ..result import Result
 from ..task import Task
 from ..transcript import redacted
@@ -25,8 +26,6 @@ _LIMITS = {"max_steps": "steps", "max_tokens": "tokens", "max_cost": "cost", "ma
 
 def run(desk: Desk, flags: argparse.Namespace, goal: str) -> None:
     """Work on `goal` in the session that the flags name. Raises RunFailed, AgentStopped or AgentError."""
-    if flags.step:
-        raise SettingError("--step is not there yet; leave it out")
     if not goal.strip():
         raise SettingError("the goal is empty; write under %%agent what the agent should find out or do")
     for name in flags.use or ():
@@ -43,7 +42,12 @@ def run(desk: Desk, flags: argparse.Namespace, goal: str) -> None:
         try:
             own = overrides.get("memory", session.memory)
             outcome = _shown(
-                desk, session, lambda: session.stream(goal, cell=cell, **overrides), own, flags.out
+                desk,
+                session,
+                lambda: session.stream(goal, cell=cell, **overrides),
+                own,
+                flags.out,
+                flags.step,
             )
         finally:
             if flags.record and model is not None and session.model is model:
@@ -143,24 +147,39 @@ def _stoppable(desk: Desk, goal: str) -> Iterator[None]:
 
 
 def _shown(
-    desk: Desk, session: Any, start: Callable[[], Iterator[Any]], memory: Any, out: str | None = None
+    desk: Desk,
+    session: Any,
+    start: Callable[[], Iterator[Any]],
+    memory: Any,
+    out: str | None = None,
+    step: bool = False,
 ) -> Any:
     """Walk the run and show it; bind the result, also where it was stopped, and return it.
 
     Args:
         memory: what the trace's ids are looked up in, or None.
+        step: stand still at each station.
     """
-    from . import inspector
+    from . import inspector, studying
     from .approval import Gate
+    from .stepping import Stepper
     from .trace import LiveTrace
 
     trace = LiveTrace(look=inspector.look(memory) if memory is not None else None)
+    stepper = Stepper(trace) if step else None
     session.asker = Gate(trace)
     before = session.result
     stream = start()
     try:
         for event in stream:
-            trace.show(redacted(event))
+            if isinstance(event, RunStarted):
+                studying.seat(session.model, trace)  # it is chosen by now
+            if isinstance(event, Requested) and stepper is None:
+                continue
+            told = redacted(event)
+            trace.show(told)
+            if stepper is not None:
+                stepper(told)
     except KeyboardInterrupt:
         pass  # it came between two events; closing the stream ends the run as one inside it would
     finally:

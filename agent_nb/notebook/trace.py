@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 from ..errors import one_line
 from ..events import Answered, Event, RunEnded, Streamed
 from .views import Board, Lines, run_html, run_text
+from .views.moments import Moment, moment_html, moment_text, moments_html, moments_text
+from .views.style import SECTION, tag
 
 if TYPE_CHECKING:
     from .trace_widget import TracePanel
@@ -72,6 +74,8 @@ class LiveTrace:
         self.panel: TracePanel | None = None
         self.closed = False
         self.fault = ""
+        self.moments: list[Moment] = []
+        self.remark = ""  # how step mode went, where it is to be told
         self._events: list[Event] = []
         self._lines = Lines()
         self._board = Board()
@@ -92,6 +96,20 @@ class LiveTrace:
                 self._draw(event)
         except Exception as error:
             self.fault = one_line(error)
+
+    def keep(self, moment: Moment) -> None:
+        """Take up a moment of step mode: it stays below the run."""
+        self.moments.append(moment)
+        if self.place == "terminal":
+            print(moment_text(moment, len(self.moments)), flush=True)
+        elif self.panel is not None:
+            self._flush()
+            with self._lock:
+                self.panel.send({"ops": [self._moment(len(self.moments))]})
+
+    def _moment(self, number: int) -> Json:
+        html = tag("div", moment_html(self.moments[number - 1], number), SECTION)
+        return {"op": "put", "key": f"moment-{number}", "slot": "moments", "html": html, "age": 0}
 
     def close(self, events: Iterable[Event] | None = None) -> None:
         """Leave HTML and text of the whole run (of `events`, else of what was shown) where the widget was."""
@@ -159,13 +177,16 @@ class LiveTrace:
     def _whole(self) -> Json:
         with self._lock:
             question = self.panel.question if self.panel else None
-            return {"full": True, "ops": self._board.state(), "ask": question}
+            moments = [self._moment(number) for number in range(1, len(self.moments) + 1)]
+            return {"full": True, "ops": [*self._board.state(), *moments], "ask": question}
 
     def _publish(self, events: list[Event]) -> None:
         from IPython.display import display
 
         try:
-            bundle = {"text/html": run_html(events), "text/plain": run_text(events)}
+            html = run_html(events) + moments_html(self.moments, self.remark)
+            told = [run_text(events), moments_text(self.moments, self.remark)]
+            bundle = {"text/html": html, "text/plain": "\n\n".join(filter(None, told))}
         except Exception as error:  # the answer must reach its reader
             answers = [event.text for event in events if isinstance(event, Answered)]
             told = [*answers, f"The trace could not be drawn: {one_line(error)}"]

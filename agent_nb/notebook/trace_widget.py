@@ -19,11 +19,14 @@ import traitlets
 
 Json = dict[str, Any]
 
+ANSWERS = ("approve", "deny", "next", "same", "on", "stop", "reply")
+"""What a question may be answered with; `stop` without a question stops the run wherever it is."""
+
 _STATIC = pathlib.Path(__file__).parent / "static"
 
 
 class TracePanel(anywidget.AnyWidget):
-    """The page's side stands in static/trace.js. `state()` gives the message that draws everything.
+    """The page's side stands in static: trace.js, gates.js, keys.js. `state()` gives the message that draws everything.
 
     `sending` is held from before a message is made until it is sent: a state that was read on one thread must
     not arrive after a newer message of another, or the page would take back a question that is still open.
@@ -32,7 +35,7 @@ class TracePanel(anywidget.AnyWidget):
     show buttons.
     """
 
-    _esm = _STATIC / "trace.js"
+    _esm = "\n".join((_STATIC / name).read_text("utf-8") for name in ("keys.js", "gates.js", "trace.js"))
     _css = _STATIC / "trace.css"
     key = traitlets.Unicode("").tag(sync=True)
     live = traitlets.Bool(False).tag(sync=True)
@@ -67,13 +70,13 @@ class TracePanel(anywidget.AnyWidget):
                     self.alive.set()
                     self.live = True
                 self.send_whole()
-            case "stop":
+            case "stop" if "ask" not in content:
                 interrupt(self._main)
             case "record" if self._look is not None:
                 html = self._look(str(content.get("id") or ""))
                 with self.sending:
                     self.send({"record": html})
-            case "approve" | "deny" if self.question and content.get("ask") == self.question["ask"]:
+            case kind if kind in ANSWERS and self.question and content.get("ask") == self.question["ask"]:
                 if (
                     not self._answered.is_set()
                 ):  # the first click counts, though the main thread may read it late

@@ -37,6 +37,12 @@ def test_names():
     assert "offline" in reason
 
 
+def test_the_student_is_a_model():
+    model, reason = choose("student")
+    assert model.name == "student"
+    assert "student was asked for" in reason
+
+
 @pytest.mark.parametrize(
     ("name", "words"),
     [
@@ -45,7 +51,6 @@ def test_names():
         ("gpt", ["Model object"]),
         ("df", ["dict", "reply"]),
         ("Cls", ["class", "ScriptedModel("]),
-        ("student", ["not there yet"]),
         ("replay:nowhere.jsonl", ["nowhere.jsonl"]),
         ("odd", ["not a model"]),
     ],

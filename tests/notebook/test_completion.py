@@ -29,7 +29,7 @@ def test_flags(complete):
     assert "%%agent --no-memory" in complete("%%agent ")
     assert "%%agent --new --approve" in complete("%%agent --new --")
     assert "%%agent --new --new" not in complete("%%agent --new --")
-    assert not [text for text in complete("%%agent --st") if "--step" in text]
+    assert complete("%%agent --st") == ["%%agent --step"]
 
 
 def test_values(complete):
@@ -37,6 +37,7 @@ def test_values(complete):
     assert complete("%%agent -m off") == ["%%agent -m offline"]
     assert complete("%%agent --model=off") == ["%%agent --model=offline"]
     assert complete("%%agent --model repl") == ["%%agent --model replay:"]
+    assert complete("%%agent -m stu") == ["%%agent -m student"]
     assert complete("%%agent --approve n") == ["%%agent --approve never"]
     assert complete("%%agent --plan r") == ["%%agent --plan react"]
     assert complete("%%agent --use df_") == ["%%agent --use df_sales"]

@@ -89,7 +89,6 @@ def test_an_empty_goal(cell, text):
         ("-m m --tools twise", "did you mean twice"),
         ("-m m --tools twice --no-tools", "leave one of them out"),
         ("-m m --user ana --no-memory", "leave one of them out"),
-        ("-m m --step", "not there yet"),
         ("-m nonesuch", "there is no model 'nonesuch'"),
         ("-m secret", "not a model"),
         ("-m m --record .", "is a folder"),

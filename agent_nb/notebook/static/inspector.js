@@ -423,7 +423,8 @@ function build(model) {
   field.value = start.text ?? "";
   search();
   if (start.id) record.open(start.id);
-  return { root, close };
+  const release = keepKeys(root);
+  return { root, close: () => (release(), close()) };
 }
 
 // The saved page is looked for until it stands, and again where it is drawn anew.

@@ -1,7 +1,8 @@
 // The live trace. The kernel draws the parts (escaped HTML); this page puts them in their place without
 // disturbing the reader, counts seconds, and sends clicks. A click on a memory's id asks for {record: HTML}. Messages:
-//   {ops: [{op: "put", key, slot, html, age} | {op: "drop", key}], full, ask: {ask, html, input, problem} | null}
-const SLOTS = ["head", "line", "load", "plan", "steps", "now", "pictures", "answer", "end"];
+//   {ops: [{op: "put", key, slot, html, age} | {op: "drop", key}], full, ask: {ask, kind, html, …} | null}
+// keys.js and gates.js stand before this file in the page's one module.
+const SLOTS = ["head", "line", "load", "plan", "steps", "now", "pictures", "answer", "end", "moments"];
 const HELLO_MS = 150;
 const HELLOS = 40;
 
@@ -86,8 +87,6 @@ function askBox(send) {
   reason.onkeydown = (event) => {
     if (event.key === "Enter") answer("deny"); // a handler that returns false would swallow the key
   };
-  // The notebook's own shortcuts must not see what is typed here.
-  for (const field of [edit, reason]) field.addEventListener("keydown", (event) => event.stopPropagation());
   const row = make("div", "row");
   row.append(approve, change, deny, reason);
   box.append(what, edit, problem, row);
@@ -111,6 +110,7 @@ function askBox(send) {
     if (place.bottom > 0 && place.top < window.innerHeight) box.scrollIntoView({ block: "nearest" });
   };
   box.hidden = true;
+  box.kind = "approval";
   return box;
 }
 
@@ -123,7 +123,7 @@ function render({ model, el }) {
   // What happens now, without the seconds that change all the time: read out when the step or its tool changes.
   const status = make("div", "status");
   status.setAttribute("role", "status");
-  const ask = askBox(send);
+  const boxes = [askBox, stepBox, replyBox].map((made) => made(send));
   const stop = button("stop", "■ Stop", "Stop the run; what was found stays", () => {
     send({ type: "stop" });
     stop.disabled = true;
@@ -132,7 +132,7 @@ function render({ model, el }) {
   const bar = make("div", "bar");
   bar.append(slots.line, stop);
   root.append(...SLOTS.map((name) => (name === "line" ? bar : slots[name])));
-  slots.now.after(ask);
+  slots.now.after(...boxes);
   root.append(status);
   el.append(root);
 
@@ -185,7 +185,7 @@ function render({ model, el }) {
       for (const key of [...parts.keys()]) if (!keys.has(key)) drop(key);
     }
     for (const op of message.ops ?? []) op.op === "put" ? put(op) : drop(op.key);
-    if ("ask" in message) ask.show(message.ask);
+    if ("ask" in message) for (const box of boxes) box.show(message.ask?.kind === box.kind ? message.ask : null);
     if ("record" in message) reveal(message.record);
   };
   const flush = () => {
@@ -217,11 +217,13 @@ function render({ model, el }) {
     else send({ type: "hello" });
   }, HELLO_MS);
   send({ type: "hello" });
+  const release = keepKeys(root);
   const clock = setInterval(() => tick(root), 200);
 
   return () => {
     clearInterval(hello);
     clearInterval(clock);
+    release();
     model.off("msg:custom", receive);
     model.off("change:live", showButtons);
   };

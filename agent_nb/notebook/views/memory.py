@@ -22,13 +22,13 @@ def load(event: Loaded | None, live: bool = False) -> str:
     summary = f"<b>load</b> &nbsp;{words} &nbsp;{muted(esc(way))}"
     if not event.hits and not event.total:
         return tag("div", summary, SECTION)
-    body = gates_html(event.gates, event.hits, live) + _memo(event.memo, live)
+    body = gates_html(event.gates, event.hits, live) + memo(event.memo, live)
     if not live and (event.hits or event.memo):
         body += tag("div", muted("%memory browse ID opens a record, %memory show ID prints it"), SMALL)
     return tag("div", folded(summary, body), SECTION)
 
 
-def _memo(rows: list[Json], live: bool) -> str:
+def memo(rows: list[Json], live: bool = False) -> str:
     """What stands in the window without a search."""
     if not rows:
         return ""
