@@ -51,7 +51,7 @@ def test_calls_and_text_in_one_reply():
     [
         ({"name": "thrice", "input": {}}, "there is no tool 'thrice'"),
         ({"name": "twice", "input": {}}, "'n' is missing"),
-        ({"name": "twice", "input": {"n": "four"}}, "'n' is \\"four\\""),
+        ({"name": "twice", "input": {"n": "four"}}, r"""'n' is \"four\"; expected a whole number"""),
         ({"name": "twice", "input": {"n": 4, "m": 1}}, "m"),
         ({"name": "twice"}, "'n' is missing"),
     ],
