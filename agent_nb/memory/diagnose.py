@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import Any
 
 from ..tokens import estimate_tokens
-from . import forget, load, teams
+from . import forget, load, relevance, teams
 from .record import MemoryRecord
 from .text import normal, tokens
 
@@ -131,13 +131,15 @@ def _at_a_gate(memory: Any, question: str, asked: Json, recall: Any, hit: Any) -
             [f"it is of type {record.type}, and only {', '.join(types)} were asked for"],
         )
     needed = math.floor(100 * min(hit.score, hit.similarity)) / 100
-    if hit.score < score["threshold"] or hit.similarity < score["floor"]:
+    floor = score["floor"] if asked.get("threshold") is not None else max(score["floor"], hit.needed)
+    if hit.score < score["threshold"] or hit.similarity < floor:
         gate = gate or "score"
         setting["threshold"] = max(0.0, needed)
         said.append(
             f"its score is {hit.score:.2f} (threshold {score['threshold']:g}) and its similarity"
             f" {hit.similarity:.2f} (floor {score['floor']:g})"
         )
+        said += [relevance.told(hit.needed)] if hit.similarity < floor and floor > score["floor"] else []
     setting, sides = _room(memory, question, asked, setting, hit)
     if "k" in setting:
         said.append(f"{sides['before']} records stand before it, and k is {k}")

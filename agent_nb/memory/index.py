@@ -7,7 +7,7 @@ import datetime
 import json
 import math
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
 from . import block, store, synonyms, turns
@@ -335,6 +335,19 @@ class Index:
             scores *= self.columns["alive"]
         floats: Floats = np.minimum(scores, 1, out=scores)
         return floats
+
+    def held(self, words: Mapping[str, float], places: NDArray[Any]) -> Floats:
+        """How many words of a question each place holds (float32 (m,)). `words`: term → what it counts for."""
+        import numpy as np
+
+        found = np.zeros(len(places), np.float32)
+        among = np.full(self.size, -1, np.int32)
+        among[places] = np.arange(len(places))
+        postings = self.postings.of([hashed(term) for term in words])[1]
+        for count, (at, _) in zip(words.values(), postings, strict=True):
+            here = among[at]
+            found[here[here >= 0]] += count
+        return found
 
     def semantic(self, vector: Any) -> Bounds:
         """Cosines of every place with the question, bounded from above until they are asked for exactly."""

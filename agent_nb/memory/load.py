@@ -12,20 +12,20 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ..tokens import estimate_tokens
-from . import candidates, fit, forget, query, store, teams
+from . import candidates, fit, forget, query, relevance, store, teams
 from .candidates import Candidates, Meaning
 from .importance import importance_of
 from .index import Index
 from .record import MemoryRecord
+from .relevance import FLOOR
 from .standing import DECAY
+from .text import is_han
 
 Json = dict[str, Any]
 
 WEIGHTS = (0.5, 0.3, 0.2)
 """Parts of similarity, importance and freshness in the score."""
 THRESHOLD = 0.35
-FLOOR = 0.2
-"""A record less similar than this does not enter, however important and fresh it is."""
 NAMED = 0.6
 """Similarity of a record whose subject the question names: a definition belongs to its term."""
 CANDIDATES = 20
@@ -37,7 +37,11 @@ _FENCE = str.maketrans({"<": "‹", ">": "›"})
 
 @dataclasses.dataclass(frozen=True)
 class Hit:
-    """A record that came through all gates; all scores are in 0…1."""
+    """A record that came through all gates; all scores are in 0…1.
+
+    Args:
+        needed: the similarity that the default threshold asks of it, see `relevance`.
+    """
 
     record: MemoryRecord
     score: float
@@ -46,6 +50,7 @@ class Hit:
     freshness: float
     reason: str
     note: str = ""
+    needed: float = FLOOR
 
 
 @dataclasses.dataclass(frozen=True)
@@ -208,6 +213,7 @@ class Scored(Sequence[Hit]):
         import numpy as np
 
         self.threshold = THRESHOLD if question.threshold is None else question.threshold
+        self._is_default = question.threshold is None
         self.floor = FLOOR if question.threshold is None else min(FLOOR, question.threshold)
         state, places = index.columns, found.places
         named = np.isin(places, list(found.named)) if found.named else np.zeros(len(places), bool)
@@ -225,7 +231,10 @@ class Scored(Sequence[Hit]):
         score[self._kind] = np.minimum(score[self._kind] + fit.KIND, 1)
         score, similarity = score.round(4), similarity.round(4)
         self._timely = fit.within(state["created"][places], asked.dates)
-        passed = (similarity >= self.floor) & (score >= self.threshold)
+        needed = self._needed = _needed(asked, found, index, self._timely)
+        if not self._is_default:
+            needed = np.full(len(places), self.floor)
+        passed = (similarity >= needed) & (score >= self.threshold)
         self._index, self._numbers = index, state["number"][places].tolist()
         self._rows: dict[int, str] = {}
         self._hits: dict[int, Hit] = {}
@@ -235,7 +244,7 @@ class Scored(Sequence[Hit]):
         order = self._read(order, order[: question.k] + (first if len(first) > 1 else []))
         self._order = self._newer_first(order, first, score, similarity, state, places)
         self._passed = [
-            at for at in self._order if passed[at] or (at in self._newer and similarity[at] >= self.floor)
+            at for at in self._order if passed[at] or (at in self._newer and similarity[at] >= needed[at])
         ]
         self._subjects = state["subject"][places]
         self._values = [
@@ -269,7 +278,8 @@ class Scored(Sequence[Hit]):
         if at not in self._hits:
             record = store.load(self._rows[self._numbers[at]])
             score, similarity, importance, freshness = (values[at] for values in self._values)
-            self._hits[at] = Hit(record, score, similarity, importance, freshness, self._reason(at))
+            why, needed = self._reason(at), round(float(self._needed[at]), 2)
+            self._hits[at] = Hit(record, score, similarity, importance, freshness, why, needed=needed)
         return self._hits[at]
 
     def _reason(self, at: int) -> str:
@@ -307,9 +317,16 @@ class Scored(Sequence[Hit]):
         kept = set(self._passed)
         under = [at for at in self._order if at not in kept]
         why = f"score ≥ {self.threshold:g}, similarity ≥ {self.floor:g}"
+        why += " and more where a record holds few words of the question" if self._is_default else ""
         if under:
-            score, similarity = (float(self._values[i][under[0]]) for i in (0, 1))
-            low = f"similarity {similarity:.2f}" if similarity < self.floor else f"score {score:.2f}"
+            near = self._hit(under[0])
+            low = (
+                f"score {near.score:.2f}"
+                if near.score < self.threshold
+                else f"similarity {near.similarity:.2f}"
+            )
+            if self._is_default and near.similarity < near.needed and near.needed > self.floor:
+                low += f", and {relevance.told(near.needed)}"
             why += f"; {len(under)} fell short, the nearest with {low}"
         return {
             "name": "score",
@@ -323,9 +340,22 @@ class Scored(Sequence[Hit]):
         }
 
 
+def _needed(asked: query.Query, found: Candidates, index: Index, timely: Any) -> Any:
+    """The similarity that the default threshold asks of each candidate (float32 (n,))."""
+    import numpy as np
+
+    held = index.held(relevance.words(asked.terms, asked.also), found.places)
+    meant = (found.own - found.lexical) / np.maximum(1 - found.lexical, np.float32(1e-6))
+    around = (found.mixed > found.own * 1.5) & (found.mixed - found.own > 0.1)
+    least = relevance.needed(held, found.lexical, meant, timely, around, han=any(map(is_han, asked.terms)))
+    if asked.only_dated:
+        least[timely] = FLOOR
+    return least
+
+
 def row(hit: Hit, passed: bool) -> Json:
     """A hit as gate 3 lists it."""
-    names = ("score", "similarity", "importance", "freshness", "reason")
+    names = ("score", "similarity", "importance", "freshness", "reason", "needed")
     return {
         "id": hit.record.id,
         "text": hit.record.text[:200].encode("utf-8", "replace").decode(),

@@ -72,6 +72,11 @@ def share(term: str) -> float:
     return STRADDLES if faint(term) else COMMON if term in GENERAL else 1.0
 
 
+def is_han(term: str) -> bool:
+    """Whether a term is a Chinese character or two."""
+    return _IS_HAN.match(term) is not None
+
+
 def faint(term: str) -> bool:
     """Whether a bigram holds a character that is mostly grammar (有, 在, 用 …), and is no word that is known."""
     return len(term) == 2 and term not in WORDS and not FAINT.isdisjoint(term)

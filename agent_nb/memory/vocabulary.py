@@ -21,6 +21,27 @@ GENERAL = frozenset(
 )
 """Stems that tell little of what a question is about: they count less."""
 
+ORDINARY = frozenset(
+    """
+    time year month week day hour minut today tomorrow yesterday morn even night afternoon tonight now earli late
+    new old big small larg short high low young first last next same differ full open close easi hard hot cold
+    person man woman child boy girl friend famili name word number part place point case side end start begin stop
+    work live life world countri citi home hous room water food day world art book stori film music game song
+    say said think feel tri call ask answer turn move play run walk sit stand read speak hear keep let put set hold
+    bring leav send show watch follow chang happen mean becom seem stay carri wait line
+    valu size area question problem idea reason result fact exampl form sound blue red
+    green black white yellow brown one two three four five six seven eight nine ten dozen hundr thousand million half
+    everi all both each much more most less few back away out off again alway never often ever hello hi thank pleas
+    morn bit deal lot nice fine sure okay yes no not bird fish tree sun moon star sky sea air fire earth
+    hand head eye face heart foot bodi mother father son daughter brother sister
+    """.split()
+)
+"""Stems of everyday English: one of them in common tells little."""
+ORDINARY_HAN = frozenset(
+    "好大小多少最近等于现开始时间上下中里外前后出来去到做打说看想道一二三四五六七八九十两名字家心手水火山人"
+)
+"""Characters of everyday Chinese: one of them in common tells next to nothing."""
+
 IRREGULAR = dict(
     pair.split(":")
     for pair in """
