@@ -18,7 +18,7 @@ WORDS = [f"word{n}" for n in range(30)]
 class Cloud:
     """An embedder of clustered vectors, the same for the same text."""
 
-    unrelated, same = 0.1, 0.9
+    unrelated, same, quick = 0.1, 0.9, True
 
     def __init__(self, dim, clusters, noise, seed):
         self.name, self.dim, self.noise = f"cloud-{seed}", dim, noise

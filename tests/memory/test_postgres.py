@@ -41,7 +41,7 @@ EARLIER = datetime.datetime(2026, 1, 2, tzinfo=datetime.UTC)  # nothing is old y
 class Letters:
     """Counts letters: an embedder that costs nothing and is weak in the same way everywhere."""
 
-    name, dim = "letters", 26
+    name, dim, quick = "letters", 26, True
 
     def embed(self, texts, kind="record"):
         counts = [[text.casefold().count(chr(97 + n)) + 0.01 for n in range(26)] for text in texts]

@@ -20,6 +20,8 @@ def small(monkeypatch):
 
 
 class Toy:
+    quick = True
+
     def __init__(self, name="toy", dim=64):
         self.name, self.dim = name, dim
 

@@ -219,6 +219,8 @@ def test_a_closed_memory_opens_again(tmp_path):
 class Toy:
     """An embedder of the user's own."""
 
+    quick = True
+
     def __init__(self, name, dim):
         self.name, self.dim = name, dim
 
