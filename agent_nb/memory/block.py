@@ -7,7 +7,7 @@ import json
 from array import array
 from typing import TYPE_CHECKING, Any
 
-from . import forget, phrases, postings, turns, vectors
+from . import forget, phrases, pieces, postings, store, turns, vectors
 from .columns import FIELDS
 from .importance import importance_of
 from .postings import hashed
@@ -31,12 +31,15 @@ class Draft:
         self.sessions: dict[str, int] = {}
         self.subjects: dict[str, int] = {}
         self.speakers: dict[str, int] = {}
+        self.counts: list[int] = []
         self.vectors: list[bytes] = []
+        self.pieces = pieces.Draft()
 
-    def add(self, row: Any, embedder: str) -> None:
-        """Take in a row of COLUMNS; its vector where it is the embedder's."""
+    def add(self, row: Any, embedder: str, more: store.Vectors) -> None:
+        """Take in a row of COLUMNS; its vector, and those of its further pieces, where they are the embedder's."""
         number, _, data, terms, key, type, expires, session, name, vector = row
-        known, words = json.loads(data), json.loads(terms)
+        known, found = json.loads(data), json.loads(terms)
+        words = pieces.words(found)
         numbers = self.words
         self.ids.extend([numbers.setdefault(word, len(numbers)) for word in words])
         subject, columns = subject_of(key), self.columns
@@ -47,7 +50,8 @@ class Draft:
             turn = 1 + self.sessions.setdefault(session, len(self.sessions))
         columns["number"].append(number)
         columns["type"].append(TYPE_CODES.get(type, -1))
-        columns["length"].append(len(words))
+        columns["length"].append(pieces.length(found))
+        self.counts.append(len(words))
         expiry, removal = ends(expires, type)
         columns["expires"].append(expiry)
         columns["removal"].append(removal)
@@ -58,7 +62,9 @@ class Draft:
         columns["session"].append(turn)
         columns["speaker"].append(speaker)
         columns["asks"].append(asks)
-        self.vectors.append(vector if vector and name == embedder else b"")
+        vector = vector if vector and is_of(name, embedder) else b""
+        self.pieces.add(len(self.vectors), found, [vector, *more])
+        self.vectors.append(vector)
 
     def arrays(self, dim: int) -> Arrays:
         """The block, its names prefixed by what they belong to."""
@@ -72,8 +78,9 @@ class Draft:
             found[f"column.{name}"] = np.array(self.columns[name], dtype)
         ids = np.frombuffer(self.ids, np.int32) if self.ids else np.empty(0, np.int32)
         parts = {
-            "word": postings.gathered(list(self.words), ids, found["column.length"]),
+            "word": postings.gathered(list(self.words), ids, np.array(self.counts, np.int32)),
             "subject": phrases.gathered([subject.split(" ") for subject in self.subjects]),
+            "piece": self.pieces.arrays(dim),
             "speaker": phrases.gathered([name.split(" ") for name in self.speakers]),
         }
         found["session.names"] = np.array([0, *(hashed(name) for name in self.sessions)], np.uint64)
@@ -92,9 +99,27 @@ def build(db: Connection, user: str, embedder: Any) -> Arrays:
     draft = Draft()
     query = f"SELECT {COLUMNS} FROM records WHERE user=? AND status='active' ORDER BY n"
     name = embedder.name if embedder is not None else ""
+    more = further(db, user, -1)
     for row in db.execute(query, (user,)):
-        draft.add(row, name)
+        draft.add(row, name, more.pop(row[0], ()))
     return draft.arrays(embedder.dim if embedder is not None else 0)
+
+
+def further(db: Connection, user: str, since: int) -> dict[int, list[bytes]]:
+    """Number of a record → the vectors of its further pieces, of those that were written since a change."""
+    query = (
+        "SELECT r.n, p.vector FROM pieces p JOIN records r ON r.user=p.user AND r.id=p.record"
+        " WHERE p.user=? AND p.changed>? ORDER BY r.n, p.at"
+    )
+    found: dict[int, list[bytes]] = {}
+    for number, vector in db.execute(query, (user, since)):
+        found.setdefault(number, []).append(vector)
+    return found
+
+
+def is_of(name: str, embedder: str) -> bool:
+    """Whether a vector that is kept under that name is one of the embedder's, also one of before (see `store.FORM`)."""
+    return name in (store.form(embedder), embedder)
 
 
 def part(block: Arrays, name: str) -> Arrays:

@@ -26,7 +26,10 @@ NOWHERE = -2.0
 
 @dataclasses.dataclass(frozen=True)
 class Candidates:
-    """Places worth scoring (int (m,)) and what they score; `words`, `near`, `named`: why they are here."""
+    """Places worth scoring (int (m,)) and what they score; `words`, `near`, `named`: why they are here.
+
+    `pieces`: of long records, which of their pieces is nearest, and of how many.
+    """
 
     places: NDArray[Any]
     mixed: Floats
@@ -35,6 +38,7 @@ class Candidates:
     words: set[int]
     near: set[int]
     named: set[int]
+    pieces: dict[int, tuple[int, int]]
 
 
 class Meaning:
@@ -48,7 +52,7 @@ class Meaning:
     def __init__(self, index: Index, vector: Any, low: float, high: float, trust: float = 1) -> None:
         import numpy as np
 
-        self._bounds = index.semantic(vector)
+        self.vector, self._bounds = vector, index.semantic(vector)
         self.cosines, self.known = self._bounds.upper, self._bounds.known
         self.settle = self._bounds.refine
         most = EMBEDDED * trust * trust
@@ -59,9 +63,13 @@ class Meaning:
 
         Never below lexical alone, however weak the embedder is; each fills part of what the other leaves open.
         """
+        return self.of(self.cosines[places], lexical)
+
+    def of(self, cosines: Any, lexical: Any) -> Any:
+        """The same of other cosines and shares of words."""
         import numpy as np
 
-        part = self.cosines[places] - self._low
+        part = cosines - self._low
         part *= self._scale
         np.maximum(part, 0, out=part)
         part *= part
@@ -120,8 +128,27 @@ def search(
     chosen = np.searchsorted(places, _together(wanted, places[best(mixed, keep, 0)]))
     places, mixed = places[chosen], mixed[chosen]
     return Candidates(
-        places, mixed, own[places], lexical[places], set(words.tolist()), set(near.tolist()), named
+        places,
+        mixed,
+        own[places],
+        lexical[places],
+        set(words.tolist()),
+        set(near.tolist()),
+        named,
+        _pieces(index, terms, also, meaning, places),
     )
+
+
+def _pieces(
+    index: Index, terms: Sequence[str], also: Sequence[Alternative], meaning: Meaning | None, places: Any
+) -> dict[int, tuple[int, int]]:
+    """Which piece of each long record among the places is nearest, by words and meaning together."""
+    if not len(index.pieces):
+        return {}
+    scores = index.pieced(terms, also)
+    if meaning is not None:
+        scores = meaning.of(index.pieces.cosines(meaning.vector), scores)
+    return index.pieces.matched(places.tolist(), scores)
 
 
 def _without(scores: Any, out: Any) -> Any:

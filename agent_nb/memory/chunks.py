@@ -8,8 +8,6 @@ from ..tokens import estimate_tokens
 
 LEAST, MOST = 256, 512
 """Tokens of a piece: it is ended by the first sentence that would take it over MOST; a text up to MOST is one piece."""
-PIECES = 64
-"""A text has this many pieces at most; of a longer one, pieces from all over it stand for the whole."""
 
 _ENDS = re.compile(r"(?<=[.!?…])\s+|(?<=[。！？；])|\n+")
 _BREAKS = re.compile(r"(?<=\s)|(?<=[，、,;:：])|(?<=[\u3400-\u9fff])")
@@ -27,13 +25,7 @@ def pieces(text: str) -> list[str]:
             found.append(held)
             held, size = "", 0
         held, size = f"{held} {sentence}" if held and held[-1].isascii() else held + sentence, size + cost
-    if held and found and size < LEAST // 4:  # a last half sentence says little by itself
-        found[-1] = f"{found[-1]} {held}"
-    elif held:
-        found.append(held)
-    if len(found) > PIECES:
-        found = [found[place * len(found) // PIECES] for place in range(PIECES)]
-    return found
+    return [*found, held] if held else found
 
 
 def _sentences(text: str) -> list[str]:

@@ -10,7 +10,7 @@ from typing import Any
 
 from ..errors import SettingError
 from ..redact import has_secret, redact
-from . import forget, statement
+from . import chunks, forget, pieces, statement
 from .record import SOURCES, TYPES, MemoryRecord
 from .text import normal, searchable
 
@@ -131,7 +131,19 @@ def key_of(record: MemoryRecord) -> str:
 
 
 def terms_of(record: MemoryRecord) -> list[str]:
-    """The terms a record is found by."""
+    """The terms a record is found by; those of a long one piece by piece, `pieces.END` after each."""
     # Date and tags belong to what is searched: "in May" and a business term find what was said then or under it.
     extra = f"{record.created:%B %Y} {' '.join(record.tags)} {' '.join(record.entities)}"
-    return [sendable(term) for term in searchable(f"{record.text} {extra}")]
+    parts = chunks.pieces(sendable(record.text))
+    if len(parts) == 1:
+        return [sendable(term) for term in searchable(f"{record.text} {extra}")]
+    found: list[str] = []
+    for part in parts:
+        found += [*searchable(part), pieces.END]
+    return found + [sendable(term) for term in searchable(extra)]
+
+
+def embedded_of(record: MemoryRecord) -> list[str]:
+    """What is embedded of a record: each of its pieces, with its type and its tags."""
+    about = sendable(", ".join((record.type, *record.tags)))
+    return [f"{part} ({about})" for part in chunks.pieces(sendable(record.text))]

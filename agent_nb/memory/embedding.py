@@ -94,17 +94,17 @@ class Embedding:
                 self._jobs.append(_Job(["the first text loads the weights"], "query"))
                 self._start()
 
-    def records(self, records: list[MemoryRecord]) -> list[bytes | None]:
-        """A vector each (float32 bytes), or None for those that were not ready in time and follow later."""
-        texts = [text_of(record) for record in records]
-        short = [text for text in texts if len(text) < LONG]
+    def records(self, records: list[MemoryRecord]) -> list[store.Vectors]:
+        """The vectors of each one's pieces, or none of those that were not ready in time and follow later."""
+        texts = [draft.embedded_of(record) if len(record.text) < LONG else [] for record in records]
+        short = [text for parts in texts for text in parts]
         quick = self._caller.is_quick()
         if not short or (self._caller.failed and not quick):
-            return [None] * len(texts)
+            return [()] * len(texts)
         patience = min(WRITE_S, TEXT_S * len(short))
         made = self._here(short, patience) if quick else self._there(short, "record", patience)
         found = dict(zip(short, (row.tobytes() for row in made), strict=False))
-        return [found.get(text) for text in texts]
+        return [_whole(found, parts) for parts in texts]
 
     def wrote(self, records: list[MemoryRecord]) -> None:
         """These were committed; those without a vector are caught up with, before all others."""
@@ -310,7 +310,7 @@ class Embedding:
             return ""  # from the first one on
         until = time.monotonic() + ROUND_S
         tried: list[str] = []
-        done: list[tuple[MemoryRecord, bytes]] = []
+        done: list[tuple[MemoryRecord, store.Vectors]] = []
         while rows and self._mine() and time.monotonic() < until:
             size = 1 if len(rows[0].text) >= LONG else self._caller.size()
             batch = [record for record in rows[:size] if len(record.text) < LONG] or rows[:1]
@@ -319,13 +319,13 @@ class Embedding:
                 break
             rows = [record for record in rows if record not in batch]
             tried += [record.id for record in batch]
-            done += [(record, vector) for record, vector in zip(batch, made, strict=True) if vector]
-            self._refused |= {record.id for record, vector in zip(batch, made, strict=True) if not vector}
+            done += [(record, vectors) for record, vectors in zip(batch, made, strict=True) if vectors]
+            self._refused |= {record.id for record, vectors in zip(batch, made, strict=True) if not vectors}
             self._serve()
         if done and self._mine():
             with self.at_store, self._store.writing(self._user) as db:
-                for record, vector in done:
-                    lacking.give(db, self._user, record, self.name, vector)
+                for record, vectors in done:
+                    lacking.give(db, self._user, record, self.name, vectors)
         with self._changed:
             for id in tried:
                 self._fresh.pop(id, None)
@@ -342,32 +342,27 @@ class Embedding:
             records = lacking.some(db, self._user, self.name, before, after, limit)
         return [record for record in records if record.id not in self._refused]
 
-    def _embedded(self, records: list[MemoryRecord]) -> list[bytes | None]:
-        """A vector each; None for a text that the embedder refuses while it takes others. [] where it takes none."""
-        texts = [text_of(record) for record in records]
-        if len(texts) == 1 and len(parts := chunks.pieces(texts[0])) > 1:
-            return self._mean(parts)
-        made = {text: self._ready.pop(text) for text in texts if text in self._ready}
-        left = [text for text in dict.fromkeys(texts) if text not in made]
-        rows = self._caller.each(left) if left else []
-        if len(rows) < len(left):
-            return []
-        found = made | dict(zip(left, rows, strict=True))
-        return [found[text] for text in texts]
-
-    def _mean(self, parts: list[str]) -> list[bytes | None]:
-        """One vector for a long text: the mean of those of its pieces."""
-        import numpy as np
-
-        total, size = np.zeros(self.dim, np.float64), self._caller.size()
-        for start in range(0, len(parts), size):
-            rows = self._caller.each(parts[start : start + size])
-            if not rows or not self._mine():
+    def _embedded(self, records: list[MemoryRecord]) -> list[store.Vectors]:
+        """Vectors of each one's pieces; none where the embedder refuses all of them. [] where it takes no text."""
+        texts = [draft.embedded_of(record) for record in records]
+        every = dict.fromkeys(text for parts in texts for text in parts)
+        found: dict[str, bytes | None] = {
+            text: self._ready.pop(text) for text in every if text in self._ready
+        }
+        left, size = [text for text in every if text not in found], self._caller.size()
+        for start in range(0, len(left), size):
+            some = left[start : start + size]
+            rows = self._caller.each(some)
+            if len(rows) < len(some) or not self._mine():
                 return []
-            total += sum(np.frombuffer(row, np.float32) for row in rows if row)
-            self._serve()
-        length = float(np.linalg.norm(total))
-        return [(total / length).astype(np.float32).tobytes() if length else None]
+            found |= dict(zip(some, rows, strict=True))
+            if start + size < len(left):
+                self._serve()
+        return [self._pieced([found[text] for text in parts]) for parts in texts]
+
+    def _pieced(self, rows: list[bytes | None]) -> store.Vectors:
+        """One for each piece, of zeros where the embedder refuses it but takes others."""
+        return [row or bytes(4 * self.dim) for row in rows] if any(rows) else ()
 
     def _try(self, *, is_own_thread: bool = False) -> None:
         """Estimate the scale from the user's records, and try whether halves of some find the whole."""
@@ -384,7 +379,7 @@ class Embedding:
             self._scale = (holds_for, TOO_FEW)
             return
         rows = np.array([np.frombuffer(vector, np.float32) for _, vector in found])
-        halves = [trial.half(draft.sendable(found[place][0])) for place in own]
+        halves = [trial.half(chunks.pieces(draft.sendable(found[place][0]))[0]) for place in own]
         made: list[Any] = []
         for start in range(0, len(halves), size := self._caller.size()):
             part = self._caller.call(halves[start : start + size], "query", is_own_thread=is_own_thread)
@@ -401,9 +396,9 @@ class Embedding:
         self._scale = (holds_for, (low, high, trial.trust(np.array(made), rows, own)))
 
 
-def text_of(record: MemoryRecord) -> str:
-    """What is embedded of a record."""
-    return draft.sendable(record.text)
+def _whole(found: dict[str, bytes], parts: list[str]) -> store.Vectors:
+    """The vectors of a record's pieces, where all of them are there."""
+    return [found[part] for part in parts] if all(part in found for part in parts) else ()
 
 
 def _leave() -> None:

@@ -10,9 +10,10 @@ from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Self
 
-from . import block, store, synonyms, turns
+from . import block, pieces, store, synonyms, turns
 from .columns import Columns
 from .phrases import Phrases
+from .pieces import Pieces
 from .postings import Postings, hashed
 from .snapshot import Snapshots, witnessed
 from .synonyms import Alternative
@@ -78,6 +79,7 @@ class Index:
         speakers = block.part(arrays, "speaker") or None
         self.sessions = turns.Sessions(self.columns, arrays.get("session.names"), speakers)
         self.vectors = Vectors(dim, block.part(arrays, "vector")) if dim else None
+        self.pieces = Pieces(dim, block.part(arrays, "piece") or None)
         self._block = self.columns.size
         self._numbers = columns.get("number")
         self._later: dict[int, int] = {}
@@ -108,8 +110,9 @@ class Index:
             self._open(db, embedder, changes, emptied)
         query = f"SELECT {block.COLUMNS} FROM records WHERE user=? AND changed>?"
         query += " AND status='active'" if self.changes < 0 else ""
+        more = block.further(db, user, self.changes)
         for written in db.execute(query + " ORDER BY n", (user, self.changes)):
-            self._apply(written, embedder)
+            self._apply(written, embedder, more.get(written[0], ()))
         query = "SELECT status, count(*) FROM records WHERE user=? AND status IN ('superseded','revoked','pending')"
         self.out = Counter(dict(db.execute(query + " GROUP BY status", (user,)).fetchall()))
         self._settle()
@@ -144,6 +147,11 @@ class Index:
         return dead > self.active + 1_000 or self._late > self.bulk + self._block // share
 
     @property
+    def average(self) -> float:
+        """Terms of an active record, of a long one those of a piece."""
+        return (self.length / self.active if self.active else 1.0) or 1.0
+
+    @property
     def _late(self) -> int:
         return max(len(self._later), self.vectors.late if self.vectors else 0)
 
@@ -168,8 +176,8 @@ class Index:
                 self._snapshots.renew(user, embedder)
                 self._snapshots.wait()
 
-    def _apply(self, row: Sequence[Any], embedder: Any) -> None:
-        """Take in one written row."""
+    def _apply(self, row: Sequence[Any], embedder: Any, more: store.Vectors) -> None:
+        """Take in one written row; `more`: the vectors of its further pieces."""
         number, status, data, terms, key, type, expires, session, name, vector = row
         place = self._place(number)
         if status != "active":
@@ -184,11 +192,15 @@ class Index:
         state["importance"][place] = block.importance(known)
         state["last"][place] = block.last_use(known)
         self._rows[number] = data
-        fits = vector and name == embedder.name and len(vector) == 4 * embedder.dim if embedder else False
+        fits = (
+            vector and block.is_of(name, embedder.name) and len(vector) == 4 * embedder.dim
+            if embedder
+            else False
+        )
         if fits:
-            self._give(place, vector)
+            self._give(place, vector, more)
 
-    def _give(self, place: int, vector: bytes) -> None:
+    def _give(self, place: int, vector: bytes, more: store.Vectors) -> None:
         """Keep a place's vector, which may have come later than its record, or be another one than before."""
         import numpy as np
 
@@ -197,6 +209,7 @@ class Index:
         if not self.columns["embedded"][place] or not np.array_equal(self.vectors.row(place), row):
             self.vectors.give(place, row)
             self.columns["embedded"][place] = True
+            self.pieces.give(place, [vector, *more])
 
     def _place(self, number: int) -> int | None:
         """Where an active record stands."""
@@ -217,14 +230,16 @@ class Index:
             alive=True,
             type=store.TYPE_CODES.get(type, -1),
             created=block.seconds(known["created"]),
-            length=len(terms),
+            length=pieces.length(terms),
             subject=self.subjects.add(block.subject_of(key).split()),
             **turn,
         )
         self._later[number] = place
-        self.postings.add(place, Counter(hashed(term) for term in terms))
+        self.postings.add(place, Counter(hashed(term) for term in pieces.words(terms)))
+        if parts := pieces.parted(terms):
+            self.pieces.add(place, parts)
         self.active += 1
-        self.length += len(terms)
+        self.length += pieces.length(terms)
         if turn:
             self.sessions.changed()
         return place
@@ -232,8 +247,8 @@ class Index:
     def _drop(self, place: int, terms: Sequence[str]) -> None:
         self.columns["alive"][place] = False
         self.active -= 1
-        self.length -= len(terms)
-        self.postings.drop([hashed(term) for term in set(terms)])
+        self.length -= pieces.length(terms)
+        self.postings.drop([hashed(term) for term in set(pieces.words(terms))])
         self._rows.pop(int(self.columns["number"][place]), None)
         self.sessions.changed()
 
@@ -241,8 +256,7 @@ class Index:
         import numpy as np
 
         state = self.columns
-        average = self.length / self.active if self.active else 1.0
-        self._norms = (K1 * (1 - B + B * state["length"] / (average or 1.0))).astype(np.float32)
+        self._norms = (K1 * (1 - B + B * state["length"] / self.average)).astype(np.float32)
         if len(self._rows) > KEPT:
             self._rows.clear()
 
@@ -331,6 +345,9 @@ class Index:
         parts = np.repeat(np.array(list(weighed.values())) * ((K1 + 1) / whole), sizes)
         parts *= counts / (counts + self._norms[at])
         scores = np.bincount(at, parts, self.size).astype(np.float32)
+        if len(self.pieces):
+            places, best = self.pieces.best(self._pieced(weighed, whole))
+            scores[places] = best
         if self.active < self.size:
             scores *= self.columns["alive"]
         floats: Floats = np.minimum(scores, 1, out=scores)
@@ -352,4 +369,21 @@ class Index:
     def semantic(self, vector: Any) -> Bounds:
         """Cosines of every place with the question, bounded from above until they are asked for exactly."""
         assert self.vectors is not None
-        return self.vectors.bounds(vector, self.size)
+        bounds = self.vectors.bounds(vector, self.size)
+        if len(self.pieces):
+            places, best = self.pieces.best(self.pieces.cosines(vector))
+            bounds.upper[places], bounds.known[places] = best, True
+        return bounds
+
+    def pieced(self, terms: Sequence[str], also: Sequence[Alternative] = ()) -> Floats:
+        """`lexical` of every piece of the long records (float32 (pieces,))."""
+        known = sorted(set(terms))
+        weighed = self.weights(known, also)
+        return self._pieced(weighed, sum(weighed[term] for term in known) or 1.0)
+
+    def _pieced(self, weighed: dict[str, float], whole: float) -> Floats:
+        import numpy as np
+
+        found = self.pieces.words({term: each / whole for term, each in weighed.items()}, K1, B, self.average)
+        floats: Floats = np.minimum(found, 1, out=found)
+        return floats

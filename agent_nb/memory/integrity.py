@@ -17,7 +17,7 @@ from .record import STATUSES, MemoryRecord
 Json = dict[str, Any]
 
 _COLUMNS = "id, status, recorded, superseded_by, normal, key, terms, embedder, vector, data"
-_INDEXES = {"topics": "id", "triples": "record", "marks": "record"}
+_INDEXES = {"topics": "id", "triples": "record", "marks": "record", "pieces": "record"}
 """Tables that only lead to records, and the column that names one."""
 
 

@@ -12,7 +12,7 @@ from .store import Connection
 def is_any(db: Connection, user: str, embedder: str, dim: int) -> bool:
     """Whether any active record has no vector of `embedder` with that dimension; a quick look, not a count."""
     query = "SELECT 1 FROM records WHERE user=? AND status='active' AND embedder{}? LIMIT 1"
-    other = any(db.execute(query.format(sign), (user, embedder)).fetchone() for sign in "<>")
+    other = any(db.execute(query.format(sign), (user, store.form(embedder))).fetchone() for sign in "<>")
     return other or misfit(db, user, embedder, dim)
 
 
@@ -26,7 +26,7 @@ def some(db: Connection, user: str, embedder: str, before: str, after: str, limi
         "SELECT data FROM records WHERE user=? AND status='active' AND embedder=? AND recorded<=? AND id>?"
     )
     named = "SELECT DISTINCT embedder FROM records WHERE user=? AND status='active' AND embedder<>?"
-    others = [row[0] for row in db.execute(named, (user, embedder))] if before else []
+    others = [row[0] for row in db.execute(named, (user, store.form(embedder)))] if before else []
     for name in dict.fromkeys(["", *others]):
         values = (user, name, before if name else "9", after, limit)
         rows = db.execute(query + " ORDER BY id LIMIT ?", values).fetchall()
@@ -38,13 +38,13 @@ def some(db: Connection, user: str, embedder: str, before: str, after: str, limi
 def count(db: Connection, user: str, embedder: str) -> int:
     """How many active records have no vector of `embedder`."""
     query = "SELECT count(*) FROM records WHERE user=? AND status='active' AND embedder<>?"
-    return int(db.execute(query, (user, embedder)).fetchone()[0])
+    return int(db.execute(query, (user, store.form(embedder))).fetchone()[0])
 
 
 def misfit(db: Connection, user: str, embedder: str, dim: int) -> bool:
     """Whether vectors of `embedder` are from when it had another dimension; some stand for all."""
     query = "SELECT length(vector) FROM records WHERE user=? AND status='active' AND embedder=? ORDER BY id LIMIT 16"
-    return any(size != 4 * dim for (size,) in db.execute(query, (user, embedder)))
+    return any(size != 4 * dim for (size,) in db.execute(query, (user, store.form(embedder))))
 
 
 def drop_misfits(db: Connection, user: str, embedder: str, dim: int) -> None:
@@ -52,7 +52,7 @@ def drop_misfits(db: Connection, user: str, embedder: str, dim: int) -> None:
     db.execute(
         f"UPDATE records SET embedder='', vector=NULL, changed={store.CHANGED}"
         " WHERE user=? AND status='active' AND embedder=? AND length(vector)<>?",
-        (user, user, embedder, 4 * dim),
+        (user, user, store.form(embedder), 4 * dim),
     )
 
 
@@ -61,11 +61,14 @@ def some_embedded(db: Connection, user: str, embedder: str, limit: int) -> list[
     query = (
         "SELECT data, vector FROM records WHERE user=? AND status='active' AND embedder=? ORDER BY id LIMIT ?"
     )
-    return [(store.load_text(data), vector) for data, vector in db.execute(query, (user, embedder, limit))]
+    return [
+        (store.load_text(data), vector)
+        for data, vector in db.execute(query, (user, store.form(embedder), limit))
+    ]
 
 
-def give(db: Connection, user: str, record: MemoryRecord, embedder: str, vector: bytes) -> bool:
-    """The vector of a record that was read earlier; False where it is gone, superseded or says something else."""
+def give(db: Connection, user: str, record: MemoryRecord, embedder: str, vectors: store.Vectors) -> bool:
+    """The vectors of a record that was read earlier; False where it is gone, superseded or says something else."""
     query = "SELECT data FROM records WHERE user=? AND id=? AND status='active'"
     row = db.execute(query, (user, record.id)).fetchone()
     now = store.load(row[0]) if row else None
@@ -73,6 +76,14 @@ def give(db: Connection, user: str, record: MemoryRecord, embedder: str, vector:
         return False
     db.execute(
         f"UPDATE records SET embedder=?, vector=?, data=?, changed={store.CHANGED} WHERE user=? AND id=?",
-        (embedder, vector, store.dump(dataclasses.replace(now, embedder=embedder)), user, user, record.id),
+        (
+            store.form(embedder),
+            vectors[0],
+            store.dump(dataclasses.replace(now, embedder=embedder)),
+            user,
+            user,
+            record.id,
+        ),
     )
+    store.renew_pieces(db, now, vectors)
     return True

@@ -12,7 +12,13 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ..tokens import estimate_tokens
+<<<<<<< HEAD
 from . import candidates, fit, forget, query, relevance, store, teams
+||||||| parent of 849d4ef (Each piece of a long memory has words and a vector of its own, and the best one decides; what is embedded carries type and tags)
+from . import candidates, fit, forget, query, store, teams
+=======
+from . import candidates, chunks, draft, fit, forget, query, store, teams
+>>>>>>> 849d4ef (Each piece of a long memory has words and a vector of its own, and the best one decides; what is embedded carries type and tags)
 from .candidates import Candidates, Meaning
 from .importance import importance_of
 from .index import Index
@@ -30,6 +36,8 @@ NAMED = 0.6
 """Similarity of a record whose subject the question names: a definition belongs to its term."""
 CANDIDATES = 20
 LISTED = 40
+BEGINNING = 60
+"""Characters by which a piece of a long record is named."""
 NEWER = 12
 """Hits among which the newer of two statements about one thing comes first."""
 _FENCE = str.maketrans({"<": "‹", ">": "›"})
@@ -252,6 +260,7 @@ class Scored(Sequence[Hit]):
         ]
         self._why = [each.tolist() for each in (found.mixed, found.own, found.lexical, named)]
         self._low, self._rare = low, rare
+        self._pieces = [found.pieces.get(place) for place in places.tolist()] if found.pieces else []
 
     def _read(self, order: list[int], wanted: Sequence[int]) -> list[int]:
         """Get the rows of those wanted. What another process erased a moment ago has none, and is left out."""
@@ -278,8 +287,15 @@ class Scored(Sequence[Hit]):
         if at not in self._hits:
             record = store.load(self._rows[self._numbers[at]])
             score, similarity, importance, freshness = (values[at] for values in self._values)
+<<<<<<< HEAD
             why, needed = self._reason(at), round(float(self._needed[at]), 2)
             self._hits[at] = Hit(record, score, similarity, importance, freshness, why, needed=needed)
+||||||| parent of 849d4ef (Each piece of a long memory has words and a vector of its own, and the best one decides; what is embedded carries type and tags)
+            self._hits[at] = Hit(record, score, similarity, importance, freshness, self._reason(at))
+=======
+            reason = self._reason(at) + self._piece(at, record.text)
+            self._hits[at] = Hit(record, score, similarity, importance, freshness, reason)
+>>>>>>> 849d4ef (Each piece of a long memory has words and a vector of its own, and the best one decides; what is embedded carries type and tags)
         return self._hits[at]
 
     def _reason(self, at: int) -> str:
@@ -290,6 +306,15 @@ class Scored(Sequence[Hit]):
         said += ["fits the kind of question"] if self._kind[at] else []
         said += ["newer"] if at in self._newer else []
         return " · ".join(said + ([f"{stands}: long unused"] if stands else []))
+
+    def _piece(self, at: int, text: str) -> str:
+        """Which piece of a long record matched, by its first words."""
+        if not self._pieces or (found := self._pieces[at]) is None:
+            return ""
+        parts = chunks.pieces(draft.sendable(text))
+        number, count = found
+        began = " ".join(parts[number].split())[:BEGINNING] if number < len(parts) else ""
+        return f" · piece {number + 1} of {count}: “{began}…”"
 
     def _newer_first(
         self, order: list[int], first: list[int], score: Any, similarity: Any, state: Any, places: Any
@@ -394,6 +419,9 @@ def _within_budget(question: Question, passed: Sequence[Hit]) -> tuple[list[Hit]
     rest = len(passed) - len(hits) - len(skipped)
     why = f"{used} of {question.budget} tokens, at most {question.k} records"
     why += f"; {len(skipped)} did not fit" if skipped else ""
+    if over := [row for row in skipped if row["tokens"] > question.budget]:
+        why += f", {len(over)} of them at any time: {over[0]['id']} alone is {over[0]['tokens']:,} tokens"
+        why += " (records enter whole: keep what matters of it as a short memory, or raise the budget)"
     why += f"; {rest} more were over the threshold" if rest else ""
     gate = {"name": "budget", "entered": len(passed), "left": len(hits), "why": why, "used": used}
     gate |= {"budget": question.budget, "k": question.k, "taken": taken[:LISTED]}

@@ -199,8 +199,8 @@ class Memory:
         done = []
         with self._lock, self._writing() as db:
             terms.renew(db, self.user)
-            for record, vector in zip(records, vectors, strict=True):
-                done.append(writing.place(db, record, vector, self._embedder_name))
+            for record, made in zip(records, vectors, strict=True):
+                done.append(writing.place(db, record, made, self._embedder_name))
         self._wrote([record for record, _ in done])
         self._open()
         return done
@@ -209,10 +209,10 @@ class Memory:
     def _embedder_name(self) -> str:
         return str(self._embedder.name) if self._embedder else ""
 
-    def _vectors(self, records: list[MemoryRecord]) -> list[bytes | None]:
+    def _vectors(self, records: list[MemoryRecord]) -> list[store.Vectors]:
         """What is written together with the records; those that are not ready in time follow in the background."""
         if self._embedding is None:
-            return [None] * len(records)
+            return [()] * len(records)
         self._embedding.open()
         return self._embedding.records(records)
 
@@ -408,10 +408,10 @@ class Memory:
             with self._store.reading() as db:
                 old = self._known(db, id)
             new = draft.anew(old, text)
-            vector = self._vectors([new])[0]
+            vectors = self._vectors([new])[0]
             with self._writing() as db:
                 old = self._known(db, id)  # as it is now: another process may have written since
-                new = writing.edit(db, old, new, vector, self._embedder_name)
+                new = writing.edit(db, old, new, vectors, self._embedder_name)
             self._wrote([new])
             return new
 

@@ -22,6 +22,7 @@ from ..places import private_file
 from .index import K1 as BM25_K1
 from .index import B as BM25_B
 from .index import Index
+from .pieces import parted
 from .schema import migrate, tables
 from .store import Connection, Store, load, marks_for
 
@@ -168,7 +169,7 @@ class RankedIndex(Index):
     def clear(self) -> None:
         """Know nothing; the next refresh starts anew."""
         super().clear()
-        self._texts: list[Sequence[str]] = []
+        self._texts: list[Sequence[Sequence[str]]] = []  # of each piece of a long record
         self._engine: Any = None
         self._places: list[int] = []
         self._built = -2
@@ -186,11 +187,12 @@ class RankedIndex(Index):
             self._build()
         weights = self.weights(known, also)
         self._engine.idf |= {term: weight for term, weight in weights.items() if term in self._engine.idf}
-        scores[self._places] = self._engine.get_scores(list(weights)) / whole
+        found = self._engine.get_scores(list(weights)) / whole
+        scores[self._places] = np.maximum.reduceat(found, self._starts)
         return np.minimum(scores, 1.0)
 
     def _add(self, number: int, terms: Sequence[str], *rest: Any) -> int:
-        self._texts.append(terms)
+        self._texts.append(parted(terms) or [terms])
         return super()._add(number, terms, *rest)
 
     def _build(self) -> None:
@@ -198,7 +200,10 @@ class RankedIndex(Index):
         from rank_bm25 import BM25Okapi
 
         self._places = np.flatnonzero(self.columns["alive"]).tolist()
-        self._engine = BM25Okapi([self._texts[place] for place in self._places], k1=BM25_K1, b=BM25_B)
+        units = [self._texts[place] for place in self._places]
+        self._starts = np.cumsum([0, *map(len, units)])[:-1]
+        self._engine = BM25Okapi([terms for unit in units for terms in unit], k1=BM25_K1, b=BM25_B)
+        self._engine.avgdl = self.average  # of records, however many pieces the long ones are
         # Its own idf is negative for terms in more than half of the records, and 0 in exactly half.
         self._engine.idf = {term: self.weight(term) for term in self._engine.idf}
         self._built = self.changes

@@ -97,6 +97,12 @@ MIGRATIONS = [
     CREATE TABLE heard (user TEXT NOT NULL, topic TEXT NOT NULL, text TEXT NOT NULL, runs TEXT NOT NULL,
         session TEXT NOT NULL, last TEXT NOT NULL, PRIMARY KEY (user, topic));
     """,
+    # The vectors of a long record's second and further pieces; that of the first stands with the record.
+    """
+    CREATE TABLE pieces (user TEXT NOT NULL, record TEXT NOT NULL, at INTEGER NOT NULL, changed INTEGER NOT NULL,
+        vector BLOB, PRIMARY KEY (user, record, at));
+    CREATE INDEX pieces_changed ON pieces (user, changed);
+    """,
 ]
 
 

@@ -21,6 +21,8 @@ from .record import TYPES, MemoryRecord
 
 Json = dict[str, Any]
 T = TypeVar("T")
+Vectors = Sequence[bytes]
+"""Of a record: float32 bytes for each of its pieces, in order; none where it has none yet."""
 
 BUSY_S = 20.0
 SOME = 400
@@ -29,6 +31,9 @@ TYPE_CODES = {type: code for code, type in enumerate(TYPES)}
 _FIELDS = frozenset(field.name for field in dataclasses.fields(MemoryRecord))
 OWNED = "user || '' = ?"
 """As `user=?`, where a statement names its rows by number or id: SQLite would walk over all of the user's otherwise."""
+FORM = "#2"
+"""How a record is embedded: with its type and tags, a long one in pieces. Vectors that were kept under an embedder's
+bare name are of the text alone; they count until they are made anew in the background."""
 CHANGED = "(SELECT n FROM changes WHERE user=?)"
 """What a written row notes as its last change; its parameter is the user."""
 
@@ -204,9 +209,9 @@ def put(
     normal: str,
     key: str,
     terms: list[str],
-    vector: bytes | None,
+    vectors: Vectors,
 ) -> None:
-    """Insert a record with its index."""
+    """Insert a record with its index; `vectors` of its pieces by the embedder that it names, or none."""
     db.execute(
         "INSERT INTO records (id, user, status, recorded, superseded_by, normal, key, terms, embedder, vector, data,"
         f" changed) VALUES (?,?,?,?,?,?,?,?,?,?,?,{CHANGED})",
@@ -219,12 +224,31 @@ def put(
             normal,
             key,
             listed(terms),
-            record.embedder if vector else "",
-            vector,
+            form(record.embedder) if vectors else "",
+            vectors[0] if vectors else None,
             dump(record),
             record.user,
         ),
     )
+    _put_pieces(db, record, vectors)
+
+
+def renew_pieces(db: Connection, record: MemoryRecord, vectors: Vectors) -> None:
+    """Keep the vectors of a record's second and further pieces, in the place of those that were there."""
+    db.execute("DELETE FROM pieces WHERE user=? AND record=?", (record.user, record.id))
+    _put_pieces(db, record, vectors)
+
+
+def _put_pieces(db: Connection, record: MemoryRecord, vectors: Vectors) -> None:
+    db.executemany(
+        f"INSERT INTO pieces (user, record, at, changed, vector) VALUES (?,?,?,{CHANGED},?)",
+        [(record.user, record.id, at, record.user, vectors[at]) for at in range(1, len(vectors))],
+    )
+
+
+def form(embedder: str) -> str:
+    """The name under which an embedder's vectors are kept, which tells how texts are given to it, too."""
+    return embedder + FORM if embedder else ""
 
 
 def listed(terms: Sequence[str]) -> str:
@@ -249,6 +273,7 @@ def delete(db: Connection, user: str, id: str) -> None:
     db.execute("DELETE FROM records WHERE id=? AND user=?", (id, user))
     db.execute("DELETE FROM marks WHERE record=? AND user=?", (id, user))
     db.execute("DELETE FROM triples WHERE record=? AND user=?", (id, user))
+    db.execute("DELETE FROM pieces WHERE record=? AND user=?", (id, user))
     db.execute("UPDATE changes SET emptied = n WHERE user=?", (user,))
 
 

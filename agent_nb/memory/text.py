@@ -10,8 +10,8 @@ from typing import Any
 from . import numerals
 from .vocabulary import CUT, FAINT, GENERAL, IRREGULAR, KANA, MEASURES, SIMPLER, STOP, WHOLE, WORDS
 
-TOKENS_VERSION = 3
-"""Grows whenever `tokens` gives other terms for a text: stored terms of an older version are made anew."""
+TOKENS_VERSION = 4
+"""Grows whenever `tokens` or `draft.terms_of` gives other terms: stored ones of an older version are made anew."""
 
 CHARACTER, STRADDLES, COMMON = 0.5, 0.4, 0.5
 """Parts of their weight that a single Chinese character, what may straddle two words, and a general word count."""

@@ -56,6 +56,10 @@ class Vectors:
             self._late, self._where = late, where
         self._late[at], self._where[at] = row, place
 
+    def has(self, place: int) -> bool:
+        """Whether a place has a vector, one of zeros included."""
+        return place in self._at or place < len(self._block.get("rows", ()))
+
     def row(self, place: int) -> Any:
         """The vector of a place that has one."""
         at = self._at.get(place)

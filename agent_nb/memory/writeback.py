@@ -57,11 +57,11 @@ def distilled(user: str, turn: Turn, items: Sequence[Json]) -> tuple[list[Draft]
 
 
 def write(
-    db: Any, turn: Turn, found: Sequence[Draft], vectors: Sequence[bytes | None], embedder: str
+    db: Any, turn: Turn, found: Sequence[Draft], vectors: Sequence[store.Vectors], embedder: str
 ) -> tuple[list[Json], list[Json], list[MemoryRecord]]:
     """Write the drafts: dicts of id, text, type, source, action; those that stay short-term; the records."""
     written, left_out, records = [], [], []
-    for one, vector in zip(found, vectors, strict=True):
+    for one, made in zip(found, vectors, strict=True):
         record = one.record
         same = writing.same(db, record)
         if same and same.run == turn.run and turn.run:
@@ -73,7 +73,7 @@ def write(
                 left_out.append({"text": record.text[:200], "reason": why})
                 continue
             heard.drop(db, record.user, one.said.topic)
-        record, action = writing.place(db, record, vector, embedder)
+        record, action = writing.place(db, record, made, embedder)
         row = {"id": record.id, "text": record.text, "type": record.type, "source": record.source}
         written.append(row | {"action": action})
         records.append(record)

@@ -18,11 +18,11 @@ Json = dict[str, Any]
 SAME, CONFLICT, UNCLEAR, BOTH = claims.SAME, claims.CONFLICT, "unclear", claims.BOTH
 
 
-def place(db: Any, record: MemoryRecord, vector: bytes | None, embedder: str) -> tuple[MemoryRecord, str]:
+def place(db: Any, record: MemoryRecord, vectors: store.Vectors, embedder: str) -> tuple[MemoryRecord, str]:
     """The record as it stands after the write, with what was done: added, merged, superseded, pending.
 
     Args:
-        vector: its embedding by the embedder of that name, or None. A record whose status is `pending` (it came
+        vectors: of its pieces by the embedder of that name, or none. A record whose status is `pending` (it came
         from a tool) takes nothing's place; it waits.
     """
     topic = claims.topic(record)
@@ -33,7 +33,7 @@ def place(db: Any, record: MemoryRecord, vector: bytes | None, embedder: str) ->
     doubted = [old for old, verdict in rivals if verdict == UNCLEAR]
     weaker = [old for old in against if draft.RANK[record.source] < draft.RANK[old.source]]
     if weaker or doubted or record.status == "pending":
-        record = put(db, dataclasses.replace(record, status="pending"), vector, embedder, topic)
+        record = put(db, dataclasses.replace(record, status="pending"), vectors, embedder, topic)
         why = "unclear" if doubted else "a weaker source" if weaker else "it came from a tool"
         others = [old.id for old in weaker or doubted or against]
         store.note(db, record.user, "pending", record.id, contradicts=", ".join(others), why=why)
@@ -41,7 +41,7 @@ def place(db: Any, record: MemoryRecord, vector: bytes | None, embedder: str) ->
     change = undo.keep(db, "superseded", None, record) if against else ""
     for old in against:
         supersede(db, old, record.id, change)
-    record = put(db, record, vector, embedder, topic)
+    record = put(db, record, vectors, embedder, topic)
     store.note(db, record.user, "added", record.id)
     return record, "superseded" if against else "added"
 
@@ -60,11 +60,11 @@ def same(db: Any, record: MemoryRecord, topic: str | None = None) -> MemoryRecor
 
 
 def put(
-    db: Any, record: MemoryRecord, vector: bytes | None, embedder: str, topic: str | None = None
+    db: Any, record: MemoryRecord, vectors: store.Vectors, embedder: str, topic: str | None = None
 ) -> MemoryRecord:
     """Insert a record with its index."""
-    record = dataclasses.replace(record, embedder=embedder if vector is not None else "")
-    store.put(db, record, draft.normal_of(record), draft.key_of(record), draft.terms_of(record), vector)
+    record = dataclasses.replace(record, embedder=embedder if vectors else "")
+    store.put(db, record, draft.normal_of(record), draft.key_of(record), draft.terms_of(record), vectors)
     graph.keep(db, record)
     topic = claims.topic(record) if topic is None else topic
     if topic:
@@ -85,14 +85,16 @@ def contradicted(db: Any, record: MemoryRecord) -> list[MemoryRecord]:
     return [old for old, _ in _rivals(db, record, claims.topic(record))]
 
 
-def edit(db: Any, old: MemoryRecord, new: MemoryRecord, vector: bytes | None, embedder: str) -> MemoryRecord:
+def edit(
+    db: Any, old: MemoryRecord, new: MemoryRecord, vectors: store.Vectors, embedder: str
+) -> MemoryRecord:
     """Put `new` in the place of `old`, whatever they say."""
     if old.status in ("superseded", "revoked"):
         raise SettingError(f"memory {old.id} is {old.status}; edit the one at the head of its history")
     change = undo.keep(db, "edited", old, old)
     undo.keep(db, "edited", None, new, change)
     store.update(db, dataclasses.replace(old, status="superseded", superseded_by=new.id))
-    new = put(db, new, vector, embedder)
+    new = put(db, new, vectors, embedder)
     store.note(db, new.user, "edited", new.id, supersedes=old.id)
     return new
 
@@ -158,7 +160,7 @@ def take_back(db: Any, user: str, id: str) -> MemoryRecord:
         if now:
             store.update(db, record)
         else:
-            put(db, record, None, "")  # it was merged away; its vector follows
+            put(db, record, (), "")  # it was merged away; its vector follows
         store.note(db, user, "undone", other, was=action)
         back = record if other == id or back is None else back
     undo.done(db, user, id)

@@ -11,7 +11,7 @@ import time
 import numpy as np
 import pytest
 
-from agent_nb.memory import Memory, calling, embed, embedding
+from agent_nb.memory import Memory, calling, embed, embedding, store
 
 WORDS = ("gate", "zebra", "budget", "refund", "window", "flight", "canteen", "harbour")
 
@@ -201,7 +201,7 @@ def test_a_text_of_unit_vectors_is_kept_to_the_bit():
     fake.quick = True
     with Memory(":memory:", embedder=fake) as memory:
         memory.add("the canteen is here", "episode")
-        assert vectors(memory)[0][2] == fake.rows(["the canteen is here"]).tobytes()
+        assert vectors(memory)[0][2] == fake.rows(["the canteen is here (episode)"]).tobytes()
 
 
 def test_one_text_that_the_embedder_cannot_read_keeps_no_other_waiting(monkeypatch):
@@ -320,7 +320,7 @@ def test_users_get_vectors_of_their_own_records_only(tmp_path):
         assert ana.wait()
         assert ana.stats()["embedding"]["waiting"] == 0
         assert not [text for text in fake.texts if "harbour" in text]
-        assert [row[1] for row in vectors(ana) if row[1]] == ["fake"]
+        assert [row[1] for row in vectors(ana) if row[1]] == [store.form("fake")]
 
 
 def test_closing_does_not_wait_for_a_call_that_hangs_and_the_next_opening_goes_on(

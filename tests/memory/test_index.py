@@ -99,9 +99,9 @@ def test_a_write_of_ones_own_or_of_another_process_reads_only_what_is_new(tmp_pa
         one.recall("word1")
         seen = []
         apply = one._index._apply
-        one._index._apply = lambda row, embedder: (
+        one._index._apply = lambda row, *rest: (
             seen.append(json.loads(row[2])["id"]),
-            apply(row, embedder),
+            apply(row, *rest),
         )[1]
         new = [one.add("zebra crossing", "episode").id, two.add("zebra foal", "episode").id]
         assert {hit.record.id for hit in one.recall("zebra")} == set(new)

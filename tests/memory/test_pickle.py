@@ -83,7 +83,7 @@ def test_words_are_ranked_as_the_formula_says(texts, question):
         memory.add_many({"text": text, "type": "episode"} for text in texts)
         scores.append(list(memory._fresh_index().lexical(tokens(question))))
     assert scores[0] == pytest.approx(scores[1], abs=1e-6)
-    lists = memories[1]._index._texts
+    lists = [terms for (terms,) in memories[1]._index._texts]
     average = sum(map(len, lists)) / len(lists)
     weights = {
         t: math.log(

@@ -49,7 +49,7 @@ def test_a_writer_that_is_killed_leaves_all_it_acknowledged_and_nothing_half(tmp
     with contextlib.closing(sqlite3.connect(path)) as db:
         assert db.execute("PRAGMA integrity_check").fetchone() == ("ok",)
         rows = db.execute("SELECT embedder, length(vector) FROM records").fetchall()
-        assert set(rows) == {("hashing-1024", 4096)}
+        assert set(rows) == {(store.form("hashing-1024"), 4096)}
 
 
 def test_a_supersede_that_breaks_in_the_middle_changes_nothing(tmp_path, monkeypatch):
