@@ -12,13 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from ..tokens import estimate_tokens
-<<<<<<< HEAD
-from . import candidates, fit, forget, query, relevance, store, teams
-||||||| parent of 849d4ef (Each piece of a long memory has words and a vector of its own, and the best one decides; what is embedded carries type and tags)
-from . import candidates, fit, forget, query, store, teams
-=======
-from . import candidates, chunks, draft, fit, forget, query, store, teams
->>>>>>> 849d4ef (Each piece of a long memory has words and a vector of its own, and the best one decides; what is embedded carries type and tags)
+from . import candidates, chunks, draft, fit, forget, query, relevance, store, teams
 from .candidates import Candidates, Meaning
 from .importance import importance_of
 from .index import Index
@@ -287,15 +281,8 @@ class Scored(Sequence[Hit]):
         if at not in self._hits:
             record = store.load(self._rows[self._numbers[at]])
             score, similarity, importance, freshness = (values[at] for values in self._values)
-<<<<<<< HEAD
-            why, needed = self._reason(at), round(float(self._needed[at]), 2)
+            why, needed = self._reason(at) + self._piece(at, record.text), round(float(self._needed[at]), 2)
             self._hits[at] = Hit(record, score, similarity, importance, freshness, why, needed=needed)
-||||||| parent of 849d4ef (Each piece of a long memory has words and a vector of its own, and the best one decides; what is embedded carries type and tags)
-            self._hits[at] = Hit(record, score, similarity, importance, freshness, self._reason(at))
-=======
-            reason = self._reason(at) + self._piece(at, record.text)
-            self._hits[at] = Hit(record, score, similarity, importance, freshness, reason)
->>>>>>> 849d4ef (Each piece of a long memory has words and a vector of its own, and the best one decides; what is embedded carries type and tags)
         return self._hits[at]
 
     def _reason(self, at: int) -> str:
