@@ -7,6 +7,7 @@ import pathlib
 
 from ..places import home
 from .index import Index
+from .journal import Journal
 from .pickle import PickleStore, RankedIndex
 from .postgres import PostgresStore
 from .snapshot import Snapshots
@@ -26,5 +27,5 @@ def opened(where: str | os.PathLike[str] | None, user: str) -> tuple[Store, Inde
     if path.suffix in (".pkl", ".pickle"):
         pickled = PickleStore(path)
         return pickled, RankedIndex(pickled.reading)
-    file = Store(path)
+    file = Store(path, Journal(home() / "log.jsonl").follow if where is None else None)
     return file, Index(file.reading, Snapshots(path))

@@ -53,13 +53,16 @@ class Store:
 
     Args:
         path: the file, made at first use with mode 600; None keeps everything in this process.
+        follow: is given the lines of the log, (at, user, action, id, detail) each, once they are committed.
 
     Safe from several threads and processes: WAL, full synchronisation, immediate transactions.
     Raises StoreError in one line where the file cannot be read or written.
     """
 
-    def __init__(self, path: pathlib.Path | None) -> None:
-        self.path = path
+    def __init__(
+        self, path: pathlib.Path | None, follow: Callable[[Sequence[Any]], None] | None = None
+    ) -> None:
+        self.path, self._follow = path, follow
         self._lock = threading.RLock()
         self._db: sqlite3.Connection | None = None
         self.far = ""
@@ -117,8 +120,10 @@ class Store:
                     "INSERT INTO changes (user, n) VALUES (?, 1) ON CONFLICT (user) DO UPDATE SET n = changes.n + 1",
                     (user,),
                 )
+                before = self._logged(db)
                 yield db
                 self._committing(db)
+                lines = self._logged(db, user, before)
                 if self.path is not None and _was_emptied(db, user):
                     for file in snapshot_files(self.path, user):
                         with contextlib.suppress(
@@ -129,6 +134,17 @@ class Store:
             except BaseException:
                 db.execute("ROLLBACK")
                 raise
+            if self._follow is not None:
+                self._follow(lines)
+
+    def _logged(self, db: sqlite3.Connection, user: str = "", after: Any = None) -> Any:
+        """The number of the log's last line; after it, the lines of the user: (at, user, action, id, detail)."""
+        if self._follow is None:
+            return None
+        if after is None:
+            return db.execute("SELECT coalesce(max(n), 0) FROM log").fetchone()[0]
+        query = "SELECT at, user, action, id, detail FROM log WHERE user=? AND n>? ORDER BY n"
+        return db.execute(query, (user, after)).fetchall()
 
     def _committing(self, db: sqlite3.Connection) -> None:
         """What has to be done before a transaction counts: nothing, where SQLite keeps the file itself."""
