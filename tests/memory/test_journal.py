@@ -71,9 +71,10 @@ def test_only_the_own_store_is_followed(own_home, tmp_path, where):
 def test_what_was_not_committed_is_no_line(own_home, monkeypatch):
     with Memory(embedder=None) as memory:
         memory.add("one thing")
-        with monkeypatch.context() as patch, pytest.raises(StoreError, match="full"):
+        with monkeypatch.context() as patch:
             patch.setattr(memory._store, "_committing", full)
-            memory.add("another thing")
+            with pytest.raises(StoreError, match="full"):
+                memory.add("another thing")
         assert len(memory.log()) == 1
     assert [row["action"] for row in lines(own_home)] == ["added"]
 
