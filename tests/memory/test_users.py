@@ -1,11 +1,14 @@
 """A canary of another user must not show on any path that reads, and no write may touch it."""
 
+import contextlib
 import json
 
 import pytest
 
 from agent_nb.errors import AgentError
 from agent_nb.memory import Memory
+from agent_nb.tools.memory_tools import memory_tools
+from agent_nb.tools.tool import Toolbox
 
 CANARY = "the canary password hint is xyzzy"
 WAYS = {
@@ -24,16 +27,58 @@ WAYS = {
     "expire": lambda m, r, p: m.expire(dry_run=True),
     "export": lambda m, r, p: (m.export(p / "out.jsonl"), (p / "out.jsonl").read_text())[1],
     "export as Markdown": lambda m, r, p: (m.export(p / "out.md"), (p / "out.md").read_text())[1],
+    "memo": lambda m, r, p: m.memo(budget=10_000),
+    "browse": lambda m, r, p: [m.browse(), m.browse("hint"), m.browse("xyzzy"), m.browse(r.id[:8])],
+    "graph": lambda m, r, p: [m.graph(), m.graph("shellfish"), m.graph("user")],
+    "what binds an answer": lambda m, r, p: (lambda x: (x.hits, x.text))(
+        m.recall("what should I eat tonight?")
+    ),
+    "synonyms": lambda m, r, p: m.synonyms(),
+    "recall by a synonym": lambda m, r, p: (lambda x: (x.hits, x.gates))(m.recall("zork?", threshold=0)),
+    "queue": lambda m, r, p: m.queue(),
+    "open_question": lambda m, r, p: m.open_question(),
+    "ledger": lambda m, r, p: (
+        m.ledger(p / "live.md"),
+        m.add("and the sun shines"),
+        m.close(),
+        (p / "live.md").read_text(),
+    )[3],
+    "check": lambda m, r, p: m.check(),
+    "dry consolidation": lambda m, r, p: m.consolidate(goal="fine?", answer="fine", done=True, dry_run=True),
+    "recall_memory": lambda m, r, p: called(m, "recall_memory", {"query": "canary hint xyzzy", "k": 15}),
 }
+WRITES = {  # what is tested below, or in a file of its own
+    "add", "add_many", "add_synonym", "remove_synonym", "edit", "forget", "erase", "resolve", "undo", "drop", "retry",
+    "mark_used", "import_", "consolidate", "distil", "answer", "decay", "join",
+}  # fmt: skip
+NOBODYS = {"close", "wait", "warm", "backup", "repair"}
+"""These speak of no record: backups and repairs are of the whole file, whoever may read it."""
 
 
-@pytest.fixture(params=[None, "hashing"])
+def called(memory, name, arguments):
+    """What a model is given of a memory tool."""
+    (tool,) = [tool for tool in memory_tools(memory) if tool.name == name]
+    return Toolbox([tool]).run("1", name, arguments).content
+
+
+@pytest.fixture(params=["m.db", "m.db hashing", "m.pkl", "postgresql"])
 def pair(tmp_path, request):
+    name, _, embedder = request.param.partition(" ")
+    where = request.getfixturevalue("database") if name == "postgresql" else tmp_path / name
     with (
-        Memory(tmp_path / "m.db", user="ana", embedder=request.param) as ana,
-        Memory(tmp_path / "m.db", user="bob", embedder=request.param) as bob,
+        Memory(where, user="ana", embedder=embedder or None) as ana,
+        Memory(where, user="bob", embedder=embedder or None) as bob,
     ):
         yield ana, bob
+
+
+def test_every_public_name_of_a_memory_is_watched():
+    public = {name for name in dir(Memory) if not name.startswith("_")}
+    watched = {name for way in WAYS.values() for name in way.__code__.co_names} | WRITES | NOBODYS
+    assert public <= watched, (
+        f"{sorted(public - watched)} may show or change what is another user's: add a way to WAYS, or to WRITES with"
+        " a test below"
+    )
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -41,6 +86,9 @@ def test_no_path_shows_another_users_memory(pair, tmp_path, way):
     ana, bob = pair
     record = ana.add(CANARY)
     ana.add("the canary password hint is plugh", source="tool")
+    ana.add("I am allergic to shellfish, says the canary.")
+    ana.add_synonym("zork", "canary")
+    ana.consolidate(goal="Remember the canary xyzzy", answer="It is plugh.", done=True, queued=True)
     bob.add("the weather is fine")
     shown = repr(WAYS[way](bob, record, tmp_path))
     for secret in (record.id, "canary", "xyzzy", "plugh"):
@@ -66,6 +114,8 @@ def test_an_import_of_another_users_export_is_a_copy(pair, tmp_path):
     bob.import_(tmp_path / "ana.jsonl")
     assert [record.to_dict() for record in ana.history(old.id)] == before
     assert {record.user for record in bob.search() + bob.search(status="superseded")} == {"bob"}
+    if ana.where.startswith("postgresql"):
+        return  # there no user sees which ids others have: an id is unique among a user's own
     assert not {r["id"] for r in before} & {r.id for r in bob.search() + bob.search(status="superseded")}
 
 
@@ -78,7 +128,10 @@ def test_an_import_cannot_name_its_user(pair, tmp_path):
     assert [record.user for record in bob.search("forged")] == ["bob"]
 
 
-@pytest.mark.parametrize("change", ["edit", "forget", "erase", "resolve", "mark_used"])
+@pytest.mark.parametrize(
+    "change",
+    ["edit", "forget", "erase", "erase in any state", "resolve", "undo", "mark_used", "forget_memory"],
+)
 def test_no_write_reaches_another_users_memory(pair, change):
     ana, bob = pair
     record = ana.add(CANARY)
@@ -86,10 +139,15 @@ def test_no_write_reaches_another_users_memory(pair, change):
         "edit": lambda: bob.edit(record.id, "x"),
         "forget": lambda: bob.forget(record.id),
         "erase": lambda: bob.forget(record.id, erase=True),
+        "erase in any state": lambda: bob.erase(record.id),
         "resolve": lambda: bob.resolve(record.id, "drop"),
+        "undo": lambda: bob.undo(record.id),
+        "forget_memory": lambda: called(bob, "forget_memory", {"id": record.id}),
         "mark_used": lambda: bob.mark_used([record.id]),
     }
-    if change == "mark_used":
+    ana.mark_used([record.id])
+    record = ana.get(record.id)
+    if change in ("mark_used", "forget_memory"):
         ways[change]()
     else:
         with pytest.raises(AgentError):
@@ -104,3 +162,23 @@ def test_names_that_look_alike_are_other_users(tmp_path, user):
         assert other.search() == []
         assert other.stats()["active"] == 0
         assert list(other.recall("canary", threshold=0)) == []
+
+
+def test_another_users_queue_settings_and_names_stay_as_they_are(pair):
+    ana, bob = pair
+    ana.consolidate(goal="Remember the canary xyzzy", answer="It is plugh.", done=True, queued=True)
+    ana.add_synonym("zork", "canary")
+    (waiting,) = ana.queue()
+    bob.decay = "fast"
+    assert bob.remove_synonym("zork") == 0
+    for change in (bob.drop, bob.retry):
+        with contextlib.suppress(AgentError):
+            change(waiting["n"])
+    bob.distil(lambda prompt: "[]")
+    assert ana.queue() == [waiting]
+    assert (ana.decay, bob.decay) == (0.07, 0.15)
+    assert ana.synonyms() == [("zork", "canary")]
+    waiting_for = ana.add("the canary password hint is plugh")
+    ana.add("the canary password hint is quux", source="tool")
+    assert not bob.answer("the new one")
+    assert ana.get(waiting_for.id).status == "active"
