@@ -185,6 +185,32 @@ def trace(lab: Any) -> Any:
     return frame
 
 
+def step(lab: Any) -> Any:
+    """Step mode before the second call of the model: the windows, the request as cards, the moments before."""
+    page = _run(lab, "look, done", "--step")
+    for number in range(1, 7):
+        page.locator(".agent-nb-title", has_text=f"{number} · ").wait_for()
+        page.keyboard.press("Enter")
+    page.locator(".agent-nb-title", has_text="7 · ").wait_for()
+    return page.locator(".agent-nb-trace")
+
+
+def student(lab: Any) -> Any:
+    """The student's seat after a mistake, on dark, in Chinese."""
+    sales = 'import pandas as pd\n销售 = pd.DataFrame({"地区": ["华北", "华南"], "销售额": [120, 80]})'
+    cells = [f"%load_ext agent_nb\n{sales}", "%%agent -m student --no-memory\n销售额总计是多少？"]
+    page = lab.open(lab.write(cells), width=760, height=1300, theme=DARK)
+    page.evaluate("() => void window.jupyterapp.commands.execute('notebook:run-all-cells')")
+    page.get_by_role("button", name="Call a tool").click()
+    page.get_by_label("Tool", exact=True).select_option("query_sql")
+    page.get_by_role("button", name="Send 1 call").click()
+    page.get_by_text("is_error").first.wait_for()
+    page.get_by_role("button", name="Call a tool").click()
+    page.get_by_label("Tool", exact=True).select_option("query_sql")
+    page.locator("[data-field=query]").fill('SELECT SUM("销售额") AS 总计 FROM 销售')
+    return page.locator(".agent-nb-trace")
+
+
 VIEWS: dict[str, Callable[[Any], Any]] = {
     each.__name__: each
     for each in (
@@ -195,6 +221,8 @@ VIEWS: dict[str, Callable[[Any], Any]] = {
         trace_live,
         trace_question,
         trace,
+        step,
+        student,
     )
 }
 

@@ -15,7 +15,10 @@ from .scripted import as_message, deltas
 
 Json = dict[str, Any]
 Ask = Callable[[Json], Any]
-"""Shows a request (messages, system, tools, max_tokens) to a person; gives a reply in one of the forms of `Student`."""
+"""Shows a request (messages, system, tools, max_tokens) to a person; gives a reply in one of the forms of `Student`.
+
+`problem` is in it where the reply before could not be read: why.
+"""
 
 NOBODY = (
     "nobody is here to answer as the model; where no one can be asked, write the replies beforehand: "
@@ -44,6 +47,7 @@ class Student:
         self.replies = None if replies is None else [replies] if isinstance(replies, str) else list(replies)
         self.ask = ask
         self.calls = 0
+        self._problem = ""
 
     def reply(
         self,
@@ -57,7 +61,12 @@ class Student:
         """The person's reply, in pieces and then whole. Raises ModelError where nobody answers."""
         request: Json = {"system": system, "messages": messages, "tools": tools, "max_tokens": max_tokens}
         request |= {"tool_choice": tool_choice} if tool_choice else {}
-        message = _message(self._answer(request))
+        reply, self._problem = self._answer(request), ""
+        try:
+            message = _message(reply)
+        except ValueError as error:
+            self._problem = str(error)
+            raise
         read, written = (
             estimate_tokens(json.dumps(part, ensure_ascii=False, default=str))
             for part in ([system, messages, tools], message["content"])
@@ -73,7 +82,8 @@ class Student:
     def _answer(self, request: Json) -> Any:
         self.calls += 1
         if self.replies is None:
-            return (self.ask or ask_on_terminal)(request)
+            told = {"problem": self._problem} if self._problem else {}
+            return (self.ask or ask_on_terminal)(request | told)
         if self.calls > len(self.replies):
             raise ModelError(
                 f"the {len(self.replies)} replies of the student are used up; write one more for this request"
@@ -132,7 +142,9 @@ def fields(tool: Json) -> list[Json]:
             "required": name in required,
             "description": str(rule.get("description") or ""),
             "choices": [str(choice) for choice in rule.get("enum") or []],
-            "default": "" if rule.get("default") is None else json.dumps(rule["default"], ensure_ascii=False),
+            "default": ""
+            if rule.get("default") in (None, "")
+            else json.dumps(rule["default"], ensure_ascii=False),
         }
         for name, rule in (schema.get("properties") or {}).items()
         if isinstance(rule, dict)
@@ -182,6 +194,8 @@ def ask_by_input(request: Json, told: str = "") -> list[Any]:
         told: what is printed before; "" prints the request itself.
     """
     print(told or _told(request))
+    if request.get("problem"):
+        print(f"Your reply could not be read: {request['problem']}")
     parts: list[Any] = []
     try:
         while line := input("reply (text, /tool, /tool {json}; an empty line sends)> ").strip():

@@ -23,17 +23,21 @@ class Seat:
     def __init__(self, trace: LiveTrace, hello_s: float = HELLO_S) -> None:
         self.trace = trace
         self.hello_s = hello_s
-        self._seen = 0
+        self._before, self._seen = 0, 0
 
     def __call__(self, request: Json) -> list[Any]:
-        shown = redacted(Requested(run="", request=request))
+        sent = {name: value for name, value in request.items() if name != "problem"}
+        shown = redacted(Requested(run="", request=sent))
         assert isinstance(shown, Requested)
-        earlier, self._seen = self._seen, len(request["messages"])
+        problem = str(request.get("problem") or "")
+        if not problem:
+            self._before, self._seen = self._seen, len(request["messages"])
+        earlier = self._before
         panel = self.trace.panel
         if panel is not None and panel.alive.wait(self.hello_s):
             tools = [_form(tool) for tool in request["tools"]]
             html = request_html(shown.request, earlier)
-            said = panel.ask({"kind": "student", "html": html, "tools": tools, "problem": ""})
+            said = panel.ask({"kind": "student", "html": html, "tools": tools, "problem": problem})
             return reply_of(said, request["tools"])
         self.hello_s = 0.0
         if not can_type():

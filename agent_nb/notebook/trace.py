@@ -98,18 +98,25 @@ class LiveTrace:
             self.fault = one_line(error)
 
     def keep(self, moment: Moment) -> None:
-        """Take up a moment of step mode: it stays below the run."""
+        """Take up a moment of step mode: it stays below the run; on the page as soon as the next one comes."""
         self.moments.append(moment)
         if self.place == "terminal":
             print(moment_text(moment, len(self.moments)), flush=True)
         elif self.panel is not None:
             self._flush()
             with self._lock:
-                self.panel.send({"ops": [self._moment(len(self.moments))]})
+                self.panel.send({"ops": self._passed()[-1:]})
 
-    def _moment(self, number: int) -> Json:
-        html = tag("div", moment_html(self.moments[number - 1], number), SECTION)
-        return {"op": "put", "key": f"moment-{number}", "slot": "moments", "html": html, "age": 0}
+    def _passed(self) -> list[Json]:
+        """The moments before this one, as changes of the page."""
+        made = [
+            tag("div", moment_html(moment, number), SECTION)
+            for number, moment in enumerate(self.moments[:-1], 1)
+        ]
+        return [
+            {"op": "put", "key": f"moment-{number}", "slot": "moments", "html": html, "age": 0}
+            for number, html in enumerate(made, 1)
+        ]
 
     def close(self, events: Iterable[Event] | None = None) -> None:
         """Leave HTML and text of the whole run (of `events`, else of what was shown) where the widget was."""
@@ -177,8 +184,7 @@ class LiveTrace:
     def _whole(self) -> Json:
         with self._lock:
             question = self.panel.question if self.panel else None
-            moments = [self._moment(number) for number in range(1, len(self.moments) + 1)]
-            return {"full": True, "ops": [*self._board.state(), *moments], "ask": question}
+            return {"full": True, "ops": [*self._board.state(), *self._passed()], "ask": question}
 
     def _publish(self, events: list[Event]) -> None:
         from IPython.display import display

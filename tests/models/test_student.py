@@ -71,6 +71,18 @@ def test_broken_json_makes_the_request_come_again(raw):
     assert (failed, json.loads(text)["value"]) == (False, 8)
 
 
+def test_who_is_asked_again_is_told_why():
+    asked = []
+
+    def ask(request):
+        asked.append(request.get("problem", ""))
+        return {"name": "twice", "input": "{broken"} if len(asked) == 1 else "8"
+
+    assert Session(model=Student(ask=ask), tools=[twice], memory=None).run("twice 4?").done
+    assert asked[0] == ""
+    assert "not valid JSON" in asked[1]
+
+
 def test_a_list_that_is_too_short_says_so():
     result = run({"name": "twice", "input": {"n": 4}})
     assert result.stop_reason == "error"

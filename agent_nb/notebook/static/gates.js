@@ -112,7 +112,7 @@ function callForm(tools, onDrop) {
         const value = make(field.type === "string" && !field.choices.length ? "textarea" : "input", "edit");
         if (value.rows) value.rows = 1;
         value.dataset.field = field.name;
-        value.placeholder = field.choices.join(" | ") || field.default || "";
+        value.placeholder = field.choices.join(" | ") || (field.default ? `default ${field.default}` : "");
         value.title = field.description;
         line.append(`${field.name}${field.required ? " *" : ""}`, make("span", "type", field.type), value);
         return line;

@@ -130,7 +130,9 @@ function render({ model, el }) {
     stop.textContent = "stopping …";
   });
   const bar = make("div", "bar");
-  bar.append(slots.line, stop);
+  const waits = make("div", "waits", "waits for you");
+  waits.hidden = true;
+  bar.append(slots.line, waits, stop);
   root.append(...SLOTS.map((name) => (name === "line" ? bar : slots[name])));
   slots.now.after(...boxes);
   root.append(status);
@@ -185,7 +187,12 @@ function render({ model, el }) {
       for (const key of [...parts.keys()]) if (!keys.has(key)) drop(key);
     }
     for (const op of message.ops ?? []) op.op === "put" ? put(op) : drop(op.key);
-    if ("ask" in message) for (const box of boxes) box.show(message.ask?.kind === box.kind ? message.ask : null);
+    if ("ask" in message) {
+      for (const box of boxes) box.show(message.ask?.kind === box.kind ? message.ask : null);
+      // The line tells by itself that a call waits for approval; of a station or a student it does not know.
+      waits.hidden = !["step", "student"].includes(message.ask?.kind);
+      slots.line.hidden = !waits.hidden;
+    }
     if ("record" in message) reveal(message.record);
   };
   const flush = () => {
@@ -195,7 +202,7 @@ function render({ model, el }) {
     tick(root);
     const line = slots.line.cloneNode(true);
     line.querySelectorAll("[data-since]").forEach((node) => node.remove());
-    const now = line.textContent.replace(/ · $/, "");
+    const now = waits.hidden ? line.textContent.replace(/ · $/, "") : waits.textContent;
     if (status.textContent !== now) status.textContent = now;
   };
   const receive = (message) => {

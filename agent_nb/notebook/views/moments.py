@@ -47,7 +47,7 @@ class Moments:
         self._window: list[Json] = []
         self._left_out: list[str] = []
         self._before: list[Json] = []
-        self._sent = 0
+        self._asked, self._sent = 0, 0  # messages of the last request, and of the last that was answered
         self._typed: dict[str, list[str]] = {}
 
     def take(self, event: Event) -> Moment | None:
@@ -80,7 +80,7 @@ class Moments:
 
     def _request(self, event: Requested) -> Moment:
         request, earlier = event.request, self._sent
-        self._sent = len(request.get("messages") or [])
+        self._asked = len(request.get("messages") or [])
         tokens = sum(int(part.get("tokens") or 0) for part in self._window)
         now = tag("div", muted("the window now"), SMALL) + window.bar_and_parts(self._window, self._left_out)
         was = ""
@@ -94,6 +94,7 @@ class Moments:
         return Moment("act", title, was + now + request_html(request, earlier), "\n".join(lines))
 
     def _reply(self, event: Acted) -> Moment:
+        self._sent = self._asked
         html, lines = "", []
         for block in blocks(event.message):
             if block.get("type") == "tool_use":
@@ -136,7 +137,7 @@ def _load(event: Loaded) -> Moment:
         for i, gate in enumerate(event.gates, 1)
     ]
     lines = text.load_lines(event) + list(map(text.printable, gates))
-    return Moment("load", "what memory gives, gate by gate", html, "\n".join(lines))
+    return Moment("load", event.note or "what memory gives, gate by gate", html, "\n".join(lines))
 
 
 def _plan(event: Planned) -> Moment:

@@ -83,17 +83,14 @@ def request_html(request: Json, earlier: int = 0) -> str:
         earlier: how many messages the request before this one held: they are folded.
     """
     found = parts(request)
-    counts = ", ".join(
-        f"{wording.count(sum(k == kind for k, _ in found), kind)} {'part' if kind == 'system' else ''}".strip()
-        for kind in KINDS
-    )
+    counts = " · ".join(f"{kind} {sum(k == kind for k, _ in found)}" for kind in KINDS)
     known = _known(request, earlier)
     old, new = found[:known], found[known:]
     left = f"{len(new) - MOST:,} more of these stand in the JSON only" if len(new) > MOST else ""
     shown = "".join(_card(*part) for part in new[-MOST:])
     before = "".join(_card(*part) for part in old[-MOST:])
     cut = f" (the latest {MOST})" if len(old) > MOST else ""
-    head = tag("div", muted(esc(f"four kinds of message: {counts}")), SMALL)
+    head = tag("div", muted(esc(f"parts by kind of message: {counts}")), SMALL)
     folds = folded(muted(f"{len(old)} parts that were sent before{cut}"), before) if old else ""
     return (
         head + folds + tag("div", muted(esc(left)), SMALL) * bool(left) + shown + tools_html(request) + raw(request)
