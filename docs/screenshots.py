@@ -188,6 +188,7 @@ def trace(lab: Any) -> Any:
 def step(lab: Any) -> Any:
     """Step mode before the second call of the model: the windows, the request as cards, the moments before."""
     page = _run(lab, "look, done", "--step")
+    page.set_viewport_size({"width": 1060, "height": 1300})
     for number in range(1, 7):
         page.locator(".agent-nb-title", has_text=f"{number} · ").wait_for()
         page.keyboard.press("Enter")
