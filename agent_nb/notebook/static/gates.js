@@ -7,7 +7,7 @@ const STEPS = [
 ];
 
 function gateBox(className, label) {
-  const box = make("div", `ask ${className}`);
+  const box = make("div", "gate");
   box.classList.add(`agent-nb-${className}`);
   box.setAttribute("role", "group");
   box.setAttribute("aria-label", label);
