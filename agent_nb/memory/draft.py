@@ -21,6 +21,8 @@ RANK = {"user_explicit": 3, "import": 2, "task": 1, "tool": 0}
 """Who is believed where two sources say different things."""
 WEIGHT = {"user_explicit": 0.9, "import": 0.6, "task": 0.5, "tool": 0.4}
 MERGED_EVIDENCE = 20
+BEFORE = 500
+"""Characters of the turn before that are embedded together with a turn."""
 _FIELDS = {"text", "type", "source", "evidence", "tags", "entities", "created", "session", "run"}
 
 
@@ -143,7 +145,14 @@ def terms_of(record: MemoryRecord) -> list[str]:
     return found + [sendable(term) for term in searchable(extra)]
 
 
-def embedded_of(record: MemoryRecord) -> list[str]:
-    """What is embedded of a record: each of its pieces, with its type and its tags."""
+def embedded_of(record: MemoryRecord, before: str = "") -> list[str]:
+    """What is embedded of a record: each of its pieces with its type and tags, and behind the end of what came before.
+
+    Args:
+        before: the turn before it in its session.
+    """
     about = sendable(", ".join((record.type, *record.tags)))
-    return [f"{part} ({about})" for part in chunks.pieces(sendable(record.text))]
+    parts = chunks.pieces(sendable(record.text))
+    if before and len(parts) == 1:
+        parts = [f"{sendable(before)[-BEFORE:]}\n{parts[0]}"]
+    return [f"{part} ({about})" for part in parts]

@@ -11,7 +11,7 @@ import time
 import weakref
 from typing import TYPE_CHECKING, Any
 
-from . import chunks, draft, embed, lacking, store, trial
+from . import chunks, draft, embed, lacking, neighbours, store, trial
 from .calling import ANSWER_S, Caller
 
 if TYPE_CHECKING:
@@ -96,7 +96,12 @@ class Embedding:
 
     def records(self, records: list[MemoryRecord]) -> list[store.Vectors]:
         """The vectors of each one's pieces, or none of those that were not ready in time and follow later."""
-        texts = [draft.embedded_of(record) if len(record.text) < LONG else [] for record in records]
+        with self._store.reading() as db:
+            before = neighbours.before_new(db, self._user, records)
+        texts = [
+            draft.embedded_of(record, turn) if len(record.text) < LONG else []
+            for record, turn in zip(records, before, strict=True)
+        ]
         short = [text for parts in texts for text in parts]
         quick = self._caller.is_quick()
         if not short or (self._caller.failed and not quick):
@@ -344,7 +349,9 @@ class Embedding:
 
     def _embedded(self, records: list[MemoryRecord]) -> list[store.Vectors]:
         """Vectors of each one's pieces; none where the embedder refuses all of them. [] where it takes no text."""
-        texts = [draft.embedded_of(record) for record in records]
+        with self.at_store, self._store.reading() as db:
+            before = neighbours.before(db, self._user, records)
+        texts = [draft.embedded_of(record, turn) for record, turn in zip(records, before, strict=True)]
         every = dict.fromkeys(text for parts in texts for text in parts)
         found: dict[str, bytes | None] = {
             text: self._ready.pop(text) for text in every if text in self._ready

@@ -15,7 +15,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from ..places import home
-from . import store
+from . import neighbours, store
 from .record import MemoryRecord
 
 Json = dict[str, Any]
@@ -72,6 +72,7 @@ def take_out(db: Any, user: str, id: str) -> list[MemoryRecord]:
     """Delete the whole history of a record; what was in it."""
     gone = store.chain(db, user, id)
     for record in gone:
+        neighbours.part(db, user, record.id)
         store.delete(db, user, record.id)
         store.note(db, user, "erased", record.id)
     return gone

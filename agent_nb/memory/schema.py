@@ -103,6 +103,10 @@ MIGRATIONS = [
         vector BLOB, PRIMARY KEY (user, record, at));
     CREATE INDEX pieces_changed ON pieces (user, changed);
     """,
+    # The turn before a turn, and the one behind it.
+    """
+    CREATE INDEX records_turns ON records (user, session, type);
+    """,
 ]
 
 

@@ -31,9 +31,9 @@ TYPE_CODES = {type: code for code, type in enumerate(TYPES)}
 _FIELDS = frozenset(field.name for field in dataclasses.fields(MemoryRecord))
 OWNED = "user || '' = ?"
 """As `user=?`, where a statement names its rows by number or id: SQLite would walk over all of the user's otherwise."""
-FORM = "#2"
-"""How a record is embedded: with its type and tags, a long one in pieces. Vectors that were kept under an embedder's
-bare name are of the text alone; they count until they are made anew in the background."""
+FORM = "#3"
+"""How a record is embedded: with its type and tags and the turn before, a long one in pieces. Vectors that were kept
+under an embedder's bare name are of the text alone; they count until they are made anew in the background."""
 CHANGED = "(SELECT n FROM changes WHERE user=?)"
 """What a written row notes as its last change; its parameter is the user."""
 
