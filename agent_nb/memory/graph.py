@@ -154,10 +154,12 @@ def binds(db: Any, user: str) -> bool:
 def constraints(db: Any, user: str, question: str) -> list[Constraint]:
     """What binds the answer to a question: allergies first."""
     wanted = _wanted(question)
-    if not wanted:
+    if not wanted and _DATA.search(question):
         return []
     rows = edges(db, user, (*HARD, *SOFT, *_LINKS))
-    bound = [row for row in rows if row[2] in HARD + SOFT and _meant(row[1], question)]
+    # An allergy counts wherever its thing is named, even where nobody says that they want to have it.
+    binding = HARD + SOFT if wanted else HARD
+    bound = [row for row in rows if row[2] in binding and _meant(row[1], question)]
     if not bound:
         return []
     known = Categories(categories.shipped())
@@ -167,8 +169,11 @@ def constraints(db: Any, user: str, question: str) -> list[Constraint]:
     asked = {**_needs(question), **known.named(question)}
     found: dict[str, tuple[bool, str]] = {}
     for id, subject, relation, object in bound:
-        hard = relation in HARD
-        way = _way(known, known.name(object), asked, hard)
+        hard, thing = relation in HARD, known.name(object)
+        special = (
+            asked if wanted else {n: w for n, w in asked.items() if n not in known.above(thing) or n == thing}
+        )
+        way = _way(known, thing, special, hard and wanted)
         if way and (id not in found or (hard and not found[id][0])):
             shown = _SHOWN.get(relation, relation)
             found[id] = (hard, f"{subject} {shown} {object}; {way}")

@@ -70,6 +70,23 @@ def test_an_allergy_enters_first_where_its_category_is_touched(memory, said, que
     assert memory.recall(question, k=1, threshold=0.99).hits[0].record.text == said
 
 
+@pytest.mark.parametrize("said", PEANUTS.values())
+@pytest.mark.parametrize(
+    "question",
+    [
+        "peanut butter sandwich?",
+        "a peanut butter sandwich recipe",
+        "peanut butter",
+        "satay with rice",
+        "花生酱三明治",
+        "花生酱",
+    ],
+)
+def test_an_allergy_enters_where_its_thing_is_named_whatever_else_stands_there(memory, said, question):
+    memory.add(said)
+    assert recalled(memory, question) == [said]
+
+
 @pytest.mark.parametrize(
     ("said", "link", "question"),
     [
