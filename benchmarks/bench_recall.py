@@ -85,8 +85,8 @@ class Looked:
         return self.vectors[text]
 
     def embed(self, texts: list[str], kind: str = "record") -> Any:
-        """float32 (n, dim)."""
-        return np.stack([self.vectors[text] for text in texts])
+        """float32 (n, dim). The type that is embedded behind a text tells nothing here."""
+        return np.stack([self.vectors[text.removesuffix(" (episode)")] for text in texts])
 
 
 def main() -> None:
