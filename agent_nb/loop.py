@@ -244,12 +244,7 @@ def _asked(task: Task, bench: Bench) -> Iterator[Event]:
     if settled:
         yield Noticed(run=task.run, text=f"memory {settled.id} is {settled.status}: {settled.text}")
     elif open_one:
-        against = f", but it is known that “{open_one['against']}”" if open_one["against"] else ""
-        yield Noticed(
-            run=task.run,
-            text=f"memory heard “{open_one['text']}”{against}. Say “keep the new one”, “keep the old one” or"
-            f" “both” (or %memory resolve {open_one['id']} keep|drop|both)",
-        )
+        yield Noticed(run=task.run, text=open_one["question"])
 
 
 def _failed(turns: list[list[Json]]) -> bool:

@@ -633,13 +633,15 @@ class Memory:
             return asking.ask(db, self.user)
 
     def answer(self, words: str) -> MemoryRecord | None:
-        """Settle what was asked last by the user's words ("keep the new one", "both", "保留旧的"); else None."""
-        verdict = asking.verdict(words)
-        if not verdict:
+        """Settle what was asked last by the user's words ("the new one", "both", "用旧的", "800"); else None."""
+        with self._store.reading() as db:
+            record = asking.asked_last(db, self.user)
+            verdict = asking.verdict(words, record.text, asking.against(db, record)) if record else ""
+        if record is None or not verdict:
             return None
         with self._lock, self._writing() as db:
-            record = asking.asked_last(db, self.user)
-            return writing.resolve(db, record, verdict) if record else None
+            waits = store.select(db, self.user, "id=? AND status='pending'", [record.id])
+            return writing.resolve(db, waits[0], verdict) if waits else None
 
     # -- in and out --------------------------------------------------------------------------------------------
 

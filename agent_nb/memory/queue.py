@@ -11,6 +11,7 @@ import datetime
 import json
 from typing import Any
 
+from ..errors import one_line
 from ..redact import redact
 from .consolidate import Turn
 
@@ -42,18 +43,28 @@ def due(db: Any, user: str) -> bool:
 
 
 def take(db: Any, user: str) -> tuple[int, int, str, Turn] | None:
-    """The oldest turn that is due: its number, which try this is, the last fault, the turn. None where none is."""
-    row = db.execute(
-        "SELECT n, tries, error, turn FROM queue WHERE user=? AND state='waiting' AND next_try<=? ORDER BY n LIMIT 1",
+    """The oldest turn that is due: its number, which try this is, the last fault, the turn. None where none is.
+
+    One that cannot be read is set aside as failed, so that those behind it do not wait for ever.
+    """
+    rows = db.execute(
+        "SELECT n, tries, error, turn FROM queue WHERE user=? AND state='waiting' AND next_try<=? ORDER BY n",
         (user, _now()),
-    ).fetchone()
-    if row is None:
-        return None
-    n, tries, error, text = row
-    db.execute(
-        "UPDATE queue SET tries=?, next_try=? WHERE user=? AND n=?", (tries + 1, _now(LEASE_S), user, n)
-    )
-    return n, tries + 1, error, Turn(**json.loads(text))
+    ).fetchall()
+    for n, tries, error, text in rows:
+        try:
+            turn = Turn(**json.loads(text))
+        except (ValueError, TypeError) as fault:
+            told = f"the turn cannot be read ({one_line(fault)}); %memory queue drop {n}"
+            db.execute(
+                "UPDATE queue SET state='failed', error=?, next_try='' WHERE user=? AND n=?", (told, user, n)
+            )
+            continue
+        db.execute(
+            "UPDATE queue SET tries=?, next_try=? WHERE user=? AND n=?", (tries + 1, _now(LEASE_S), user, n)
+        )
+        return n, tries + 1, error, turn
+    return None
 
 
 def mine(db: Any, user: str, n: int, tries: int) -> bool:
@@ -90,7 +101,14 @@ def rows(db: Any, user: str) -> list[Json]:
     """What waits, the oldest first: dicts of n, run, at, state, tries, error, next_try, goal."""
     found = db.execute(f"SELECT {_COLUMNS}, turn FROM queue WHERE user=? ORDER BY n", (user,)).fetchall()
     names = [*_COLUMNS.split(", "), "goal"]
-    return [dict(zip(names, [*row[:-1], json.loads(row[-1])["goal"][:200]], strict=True)) for row in found]
+    return [dict(zip(names, [*row[:-1], _goal(row[-1])], strict=True)) for row in found]
+
+
+def _goal(text: str) -> str:
+    try:
+        return str(json.loads(text)["goal"])[:200]
+    except (ValueError, TypeError, KeyError):
+        return ""
 
 
 def _clean(value: Any) -> Any:

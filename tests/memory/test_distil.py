@@ -218,3 +218,20 @@ def test_a_kill_between_any_two_steps_loses_nothing_and_writes_nothing_twice(tmp
             ("tea is green", 1),
         ]
         assert memory.queue() == []
+
+
+@pytest.mark.parametrize(
+    "row", ["{", "[]", "null", '{"run": "r0"}', '{"goal": "g", "of_a_later_version": 1}']
+)
+def test_a_turn_that_cannot_be_read_is_set_aside_and_those_behind_it_go_on(memory, row):
+    memory.consolidate(queued=True, **turn(run="r0"))
+    with memory._writing() as db:
+        db.execute("UPDATE queue SET turn=? WHERE user=?", (row, memory.user))
+    memory.consolidate(queued=True, **turn(run="r1"))
+    done = memory.distil(lambda prompt: "[]")
+    assert [each["run"] for each in done] == ["r1"]
+    (left,) = memory.queue()
+    assert (left["run"], left["state"]) == ("r0", "failed")
+    assert f"drop {left['n']}" in left["error"]
+    memory.drop(left["n"])
+    assert memory.queue() == []

@@ -113,7 +113,9 @@ def test_a_dry_run_tells_and_changes_nothing(memory, goal):
     ("words", "texts"),
     [
         ("keep the new one", {"NEW"}), ("保留新的", {"NEW"}), ("Both.", {"OLD", "NEW"}), ("都保留", {"OLD", "NEW"}),
-        ("keep the old one", {"OLD"}), ("以旧的为准", {"OLD"}),
+        ("keep the old one", {"OLD"}), ("以旧的为准", {"OLD"}), ("the first one", {"NEW"}), ("the second", {"OLD"}),
+        ("The latter.", {"OLD"}), ("第一个", {"NEW"}), ("第二个", {"OLD"}), ("后者", {"OLD"}), ("两个都要", {"OLD", "NEW"}),
+        ("30 days", {"NEW"}), ("14", {"OLD"}), ("14 days!", {"OLD"}),
     ],
 )  # fmt: skip
 def test_what_is_unclear_is_asked_once_and_settled_by_the_users_words(memory, words, texts):
@@ -123,9 +125,35 @@ def test_what_is_unclear_is_asked_once_and_settled_by_the_users_words(memory, wo
     question = memory.open_question()
     assert (question["text"], question["against"]) == (named["NEW"], named["OLD"])
     assert memory.open_question() is None
-    assert memory.answer("how long is the window?") is None
+    for other in (
+        "how long is the window?",
+        "14 days?",
+        "members",
+        "show the second chart",
+        "7 days",
+        "the window",
+        "",
+    ):
+        assert memory.answer(other) is None, other
     assert memory.answer(words)
     assert {record.text for record in memory.search()} == {named[name] for name in texts}
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "way"),
+    [
+        ("the refund window is 14 days", "the refund window is 30 days for members", "keep the new one"),
+        ("退货期限是14天", "退货期限是30天", "用新的"),
+    ],
+)
+def test_the_question_is_put_in_the_language_of_what_was_heard_and_its_answers_work(memory, old, new, way):
+    memory.add(old)
+    made = memory.add(new, source="tool")
+    assert made.status == "pending"
+    asked = memory.open_question()["question"]
+    assert way in asked
+    assert made.id in asked
+    assert memory.answer(way).id == made.id
 
 
 def test_every_load_write_merge_conflict_and_expiry_is_a_line_of_plain_columns(memory):
