@@ -23,7 +23,7 @@ GENERAL = frozenset(
 
 ORDINARY = frozenset(
     """
-    time year month week day hour minut today tomorrow yesterday morn even night afternoon tonight now earli late
+    time year month week day hour minut today tomorrow yesterday morn even night afternoon tonight now
     new old big small larg short high low young first last next same differ full open close easi hard hot cold
     person man woman child boy girl friend famili name word number part place point case side end start begin stop
     work live life world countri citi home hous room water food day world art book stori film music game song

@@ -14,7 +14,7 @@ import time
 import numpy as np
 import pytest
 
-from agent_nb.memory import Memory
+from agent_nb.memory import Memory, store
 
 ROUNDS = min(int(os.environ.get("AGENT_NB_SOAK", "3")), 1000)
 SECONDS = 60 + 10 * ROUNDS
@@ -31,7 +31,7 @@ WRITER = (
     """
 import json, sys, time
 import numpy as np
-from agent_nb.memory import Memory
+from agent_nb.memory import Memory, store
 """
     + TOY
     + """
@@ -76,7 +76,7 @@ def whole(memory, told):
     assert told.items() <= {id: record["text"] for id, record in there.items()}.items()
     for id, _, terms, embedder, vector, status in rows:
         assert json.loads(terms)
-        assert (embedder, len(vector)) == ("toy", 16)
+        assert (embedder, len(vector)) == ("toy" + store.FORM, 16)
         assert status == there[id]["status"]
     active = [
         r["text"].rpartition(" is ")[0]
