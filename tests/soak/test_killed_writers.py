@@ -31,7 +31,7 @@ WRITER = (
     """
 import json, sys, time
 import numpy as np
-from agent_nb.memory import Memory, store
+from agent_nb.memory import Memory
 """
     + TOY
     + """
