@@ -357,13 +357,12 @@ class Index:
         """How many words of a question each place holds (float32 (m,)). `words`: term → what it counts for."""
         import numpy as np
 
-        found = np.zeros(len(places), np.float32)
-        among = np.full(self.size, -1, np.int32)
-        among[places] = np.arange(len(places))
+        found, places = np.zeros(len(places), np.float32), places.astype(np.int32)
         postings = self.postings.of([hashed(term) for term in words])[1]
         for count, (at, _) in zip(words.values(), postings, strict=True):
-            here = among[at]
-            found[here[here >= 0]] += count
+            if len(at):  # sorted: a few places are looked up in many
+                near = np.minimum(np.searchsorted(at, places), len(at) - 1)
+                found[at[near] == places] += count
         return found
 
     def semantic(self, vector: Any) -> Bounds:
